@@ -1,0 +1,57 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/byte_sink.h"
+#include "base/byte_source.h"
+#include "base/progress.h"
+#include "base/result.h"
+#include "model/profile.h"
+
+namespace nodescope {
+
+struct ReadOptions {
+  // Opens binaries and symbol maps that a perf.data refers to; null: symbols stay unknown.
+  FileOpener* files = nullptr;
+  Progress* progress = nullptr;  // may be null
+  unsigned threads = 1;
+};
+
+struct WriteOptions {
+  // folded: mark kernel, JIT and inlined frames with _[k], _[j], _[i], as `stackcollapse-perf.pl --all` does.
+  bool annotate = true;
+  Progress* progress = nullptr;  // may be null
+};
+
+// One file format: how it is recognised, read and written.  A null function: not possible.
+struct Format {
+  std::string_view name;         // what --from and --to take: "perf-script"
+  std::string_view extension;    // what a file is written by: ".folded"; empty if none
+  std::string_view description;  // one line for the help
+
+  // `head` is the first kHeadBytes of the decompressed content, or all of it when it is shorter.
+  bool (*recognise)(std::string_view head) = nullptr;
+
+  // Damage in the middle gives what could be read plus Diagnostics; an Error only if nothing could be.
+  Result<Profile> (*read)(ByteSource& source, const ReadOptions& options) = nullptr;
+  Result<void> (*write)(const Profile& profile, const WriteOptions& options, ByteSink& sink) = nullptr;
+};
+
+constexpr std::size_t kHeadBytes = 64 * 1024;
+
+// Every format, the most specific first.
+std::span<const Format* const> all_formats();
+
+const Format* find_format(std::string_view name);
+
+// The writable format whose extension `path` ends with (".cpuprofile", ".pb.gz", ".speedscope.json").
+const Format* format_of_path(std::string_view path);
+
+// Undoes gzip and zstd, recognises the format by content and reads it.
+Result<Profile> read_profile(std::unique_ptr<ByteSource> source, const ReadOptions& options);
+
+}  // namespace nodescope

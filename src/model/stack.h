@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/flat_map.h"
+#include "model/frame.h"
+
+namespace nodescope {
+
+struct StackTag;
+using StackId = Id<StackTag>;
+
+// The stack without frames: the parent of every outermost frame.
+constexpr StackId kEmptyStack{};
+
+// All distinct stacks as a trie.  A stack is its innermost frame and the stack of its caller.  A caller's id is
+// always smaller than its callee's, so one pass from the last id to the first sums totals.
+class StackTable {
+ public:
+  StackTable() : frames_(1), callers_(1) {}
+
+  // The stack that `frame`, called from `caller`, makes.
+  StackId push(StackId caller, FrameId frame);
+
+  FrameId frame(StackId stack) const { return frames_[stack.index()]; }
+  StackId caller(StackId stack) const { return callers_[stack.index()]; }
+  std::size_t size() const { return frames_.size(); }
+
+  // Frames of `stack`, outermost first.
+  std::vector<FrameId> unwind(StackId stack) const;
+
+ private:
+  std::vector<FrameId> frames_;
+  std::vector<StackId> callers_;
+  FlatMap<std::uint64_t, StackId> children_;
+};
+
+}  // namespace nodescope
