@@ -14,11 +14,10 @@ nodescope_static_library(zlib_static libz.a)
 nodescope_static_library(boost_json libboost_json.a)
 nodescope_static_library(llvm_demangle libLLVMDemangle.a /usr/lib/llvm-19/lib)
 find_path(LLVM_INCLUDE llvm/Demangle/Demangle.h PATHS /usr/lib/llvm-19/include REQUIRED)
-set_target_properties(llvm_demangle PROPERTIES INTERFACE_SYSTEM_INCLUDE_DIRECTORIES ${LLVM_INCLUDE})
+set_target_properties(llvm_demangle PROPERTIES INTERFACE_INCLUDE_DIRECTORIES ${LLVM_INCLUDE})
 
-# Debian has no static libfmt.
-add_library(fmt_headers INTERFACE)
-target_compile_definitions(fmt_headers INTERFACE FMT_HEADER_ONLY)
+# fmt: its headers; src/base/fmt_library.cpp compiles the rest.
+find_path(FMT_INCLUDE fmt/format-inl.h REQUIRED)
 
 add_library(protozero INTERFACE)
 find_path(PROTOZERO_INCLUDE protozero/pbf_reader.hpp REQUIRED)

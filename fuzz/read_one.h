@@ -8,11 +8,14 @@
 
 namespace nodescope {
 
-// What every reader's fuzz target does: read, and if there is a profile, every id in it must be in range and a writer of
-// the same format must take it.
-inline int fuzz_reader(const Format& format, const std::uint8_t* data, std::size_t size) {
+// What every reader's fuzz target does: read, and if there is a profile, every id in it must be in range and
+// a writer of the same format must take it.
+inline int fuzz_reader(const Format& format, const std::uint8_t* data, std::size_t size,
+                       FileOpener* files = nullptr) {
   MemorySource source(std::string_view(reinterpret_cast<const char*>(data), size), "fuzz");
-  const auto profile = format.read(source, {});
+  ReadOptions options;
+  options.files = files;
+  const auto profile = format.read(source, options);
   if (!profile) {
     NODESCOPE_CHECK(!profile.error().message.empty());
     return 0;

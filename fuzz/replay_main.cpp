@@ -1,4 +1,5 @@
-// Runs a fuzz target once over every file of the folders or files given, so that any compiler can replay a corpus.
+// Runs a fuzz target once over every file of the folders or files given, so that any compiler can replay a
+// corpus.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>

@@ -1,5 +1,49 @@
 #include "app/app.h"
+
 #include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+
+#include "app/command_line.h"
+#include "base/text.h"
+#include "os/output_file.h"
+
 namespace nodescope {
-int run_app(int, char**) { fmt::print("hi\n"); return 0; }
+
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+
+int print_error(const Error& error) {
+  fmt::print(stderr, "nodescope: {}\n", printable(error.message));
+  return error.code == ErrorCode::kUsage ? kWrongUsage : kFailed;
 }
+
+int run_command_line(int argc, char** argv) {
+  CommandLine command_line;
+  try {
+    command_line.app().parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // Help and version arrive here too, with the exit code 0.
+    return command_line.app().exit(error) == 0 ? 0 : kWrongUsage;
+  }
+  const auto done = command_line.run();
+  return done ? 0 : print_error(done.error());
+}
+
+}  // namespace
+
+int run_app(int argc, char** argv) {
+  install_signal_handlers();
+  try {
+    return run_command_line(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return print_error({ErrorCode::kLimit, "out of memory"});
+  } catch (const std::exception& error) {
+    return print_error({ErrorCode::kSystem, error.what()});
+  }
+}
+
+}  // namespace nodescope

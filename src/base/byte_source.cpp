@@ -38,15 +38,17 @@ Result<std::span<const std::byte>> read_whole(ByteSource& source, std::string& s
     if (mapped->size() > limit) return too_large();
     return *mapped;
   }
-  storage.clear();
+  // A file of /proc gives a page at a time, so room is made only when there is little left.
+  std::size_t used = 0;
   for (;;) {
-    const std::size_t before = storage.size();
-    storage.resize(before + kReadStep);
-    const auto count = source.read(std::as_writable_bytes(std::span(storage).subspan(before)));
+    if (storage.size() - used < kReadStep / 2) storage.resize(std::max(used + kReadStep, used * 3 / 2));
+    const auto count = source.read(std::as_writable_bytes(std::span(storage).subspan(used)));
     if (!count) return std::unexpected(count.error());
-    storage.resize(before + *count);
-    if (storage.size() > limit) return too_large();
-    if (*count == 0) return as_byte_span(storage);
+    used += *count;
+    if (used > limit) return too_large();
+    if (*count != 0) continue;
+    storage.resize(used);
+    return as_byte_span(storage);
   }
 }
 

@@ -5,15 +5,21 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace nodescope {
 
-// The whole of `text` as a number, or nothing.
+// The whole of `text` as a number, or nothing.  `base` is for integers.
 template <typename Number>
 std::optional<Number> parse_number(std::string_view text, int base = 10) {
   Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc{} || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  std::from_chars_result result{};
+  if constexpr (std::is_floating_point_v<Number>) {
+    result = std::from_chars(text.data(), text.data() + text.size(), value);
+  } else {
+    result = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  }
+  if (result.ec != std::errc{} || result.ptr != text.data() + text.size() || text.empty()) return std::nullopt;
   return value;
 }
 

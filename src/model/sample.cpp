@@ -30,6 +30,13 @@ ContextId SampleTable::intern(const SampleContext& context) {
   return entry->second;
 }
 
+void SampleTable::reserve(std::size_t count) {
+  times_.reserve(count);
+  stacks_.reserve(count);
+  contexts_.reserve(count);
+  weights_.reserve(count);
+}
+
 std::size_t SampleTable::memory_bytes() const {
   return times_.memory_bytes() + stacks_.capacity() * sizeof(StackId) + contexts_.memory_bytes() +
          weights_.memory_bytes();

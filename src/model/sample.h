@@ -48,11 +48,14 @@ class CompactColumn {
         ++size_;
         return;
       }
+      values_.reserve(reserved_);
       values_.assign(size_, constant_);
     }
     values_.push_back(value);
     ++size_;
   }
+  // Room for `count` values in all, taken only once they differ.
+  void reserve(std::size_t count) { reserved_ = count; }
   T operator[](std::size_t i) const { return values_.empty() ? constant_ : values_[i]; }
   std::size_t size() const { return size_; }
   bool is_constant() const { return values_.empty(); }
@@ -62,6 +65,7 @@ class CompactColumn {
   std::vector<T> values_;
   T constant_{};
   std::size_t size_ = 0;
+  std::size_t reserved_ = 0;
 };
 
 // Samples as columns: 16 bytes each where all weights are equal, as with a fixed sampling period.
@@ -70,6 +74,8 @@ class SampleTable {
   void add(const Sample& sample) { add(sample.time_ns, sample.stack, intern(sample.context), sample.weight); }
   void add(std::int64_t time_ns, StackId stack, ContextId context, std::uint64_t weight);
   ContextId intern(const SampleContext& context);
+  // Room for `count` samples in all, for a reader that knows how many there are.
+  void reserve(std::size_t count);
 
   std::size_t size() const { return stacks_.size(); }
   Sample operator[](std::size_t i) const { return {times_[i], stacks_[i], context(i), weights_[i]}; }

@@ -29,15 +29,16 @@ Frame frame_from_text(Profile& profile, std::string_view text) {
 }
 
 std::string describe(const Profile& profile, const Frame& frame) {
-  return fmt::format("{}|{}:{}:{}|{}|{}|{}{}", profile.text(frame.function), profile.text(frame.file), frame.line,
-                     frame.column, profile.text(frame.module), to_string(frame.kind), to_string(frame.tier),
-                     frame.inlined ? "|inlined" : "");
+  return fmt::format("{}|{}:{}:{}|{}|{}|{}{}", profile.text(frame.function), profile.text(frame.file),
+                     frame.line, frame.column, profile.text(frame.module), to_string(frame.kind),
+                     to_string(frame.tier), frame.inlined ? "|inlined" : "");
 }
 
 std::string describe(const Profile& profile, ThreadId id) {
   const Thread& thread = profile.thread(id);
   const Process& process = profile.process(thread.process);
-  return fmt::format("{}({})/{}({})", process.pid, profile.text(process.name), thread.tid, profile.text(thread.name));
+  return fmt::format("{}({})/{}({})", process.pid, profile.text(process.name), thread.tid,
+                     profile.text(thread.name));
 }
 
 }  // namespace
@@ -56,7 +57,8 @@ Profile profile_of(std::string_view folded) {
     StackId stack = kEmptyStack;
     while (!line.empty()) {
       const std::size_t stop = std::min(line.find(';'), line.size());
-      stack = profile.stacks.push(stack, profile.frames.intern(frame_from_text(profile, line.substr(0, stop))));
+      stack =
+          profile.stacks.push(stack, profile.frames.intern(frame_from_text(profile, line.substr(0, stop))));
       line.remove_prefix(std::min(stop + 1, line.size()));
     }
     profile.samples.add({0, stack, {ThreadId{}, kUnknownCpu, event}, weight});
@@ -72,12 +74,13 @@ std::string to_text(const Profile& profile) {
     std::string line =
         fmt::format("sample {} {} cpu {} {} {} {}:", sample.time_ns, describe(profile, sample.context.thread),
                     sample.context.cpu, profile.text(event.name), to_string(event.unit), sample.weight);
-    for (const FrameId frame : profile.stacks.unwind(sample.stack)) line += " " + describe(profile, profile.frames[frame]);
+    for (const FrameId frame : profile.stacks.unwind(sample.stack))
+      line += " " + describe(profile, profile.frames[frame]);
     lines.push_back(line);
   }
   for (const Mapping& mapping : profile.mappings) {
-    lines.push_back(fmt::format("mapping {} {:x}-{:x}+{:x} {} {}", profile.process(mapping.process).pid, mapping.start,
-                                mapping.end, mapping.file_offset, profile.text(mapping.file),
+    lines.push_back(fmt::format("mapping {} {:x}-{:x}+{:x} {} {}", profile.process(mapping.process).pid,
+                                mapping.start, mapping.end, mapping.file_offset, profile.text(mapping.file),
                                 profile.text(mapping.build_id)));
   }
   for (const Marker& marker : profile.markers) {

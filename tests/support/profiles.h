@@ -13,11 +13,12 @@ namespace nodescope::testing {
 // Frames are of kind kNative unless they carry a kind: "js:handler", "kernel:read", "gc:Scavenge".
 Profile profile_of(std::string_view folded);
 
-// Everything that a profile says, as text in a canonical order that does not depend on ids.  Two profiles with the same
-// text are the same profile.
+// Everything that a profile says, as text in a canonical order that does not depend on ids.  Two profiles
+// with the same text are the same profile.
 std::string to_text(const Profile& profile);
 
-// Reads every prefix of `good`; with `step` > 1 only every step-th.  The test is that nothing crashes or hangs.
+// Reads every prefix of `good`; with `step` > 1 only every step-th.  The test is that nothing crashes or
+// hangs.
 void read_every_prefix(const Format& format, std::string_view good, std::size_t step = 1);
 
 // The content of a file below the source folder: "tests/golden/folded/simple/input".

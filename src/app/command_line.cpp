@@ -1,0 +1,24 @@
+#include "app/command_line.h"
+
+#include "app/help.h"
+#include "app/version.h"
+
+namespace nodescope {
+
+CommandLine::CommandLine() : app_("Shows what any Node.js process is doing, from outside.", "nodescope") {
+  app_.require_subcommand(1);
+  app_.set_version_flag("--version", std::string("nodescope ") + kVersion);
+  app_.set_help_flag("-h,--help", "Print this help");
+  use_readable_help(app_);
+  add_flame_command(app_, run_);
+  add_report_command(app_, run_);
+  add_diff_command(app_, run_);
+  add_info_command(app_, run_);
+  add_convert_command(app_, run_);
+  add_collapse_command(app_, run_);
+  add_demo_command(app_, run_);
+  add_completion_command(app_, run_);
+  add_man_command(app_, run_);
+}
+
+}  // namespace nodescope

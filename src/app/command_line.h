@@ -1,0 +1,23 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "app/commands/command.h"
+#include "base/result.h"
+
+namespace nodescope {
+
+// The whole command line: every command with its options.  Help, man page and completion are derived from it.
+class CommandLine {
+ public:
+  CommandLine();
+
+  CLI::App& app() { return app_; }
+  Result<void> run() { return run_(); }
+
+ private:
+  CLI::App app_;
+  Run run_;
+};
+
+}  // namespace nodescope

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+
+#include "base/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace nodescope {
+
+// What the command line asks for, set while it is parsed and run afterwards.
+using Run = std::function<Result<void>()>;
+
+// Each adds one subcommand with its options to `app`.
+void add_collapse_command(CLI::App& app, Run& run);
+void add_convert_command(CLI::App& app, Run& run);
+void add_diff_command(CLI::App& app, Run& run);
+void add_flame_command(CLI::App& app, Run& run);
+void add_info_command(CLI::App& app, Run& run);
+void add_report_command(CLI::App& app, Run& run);
+void add_completion_command(CLI::App& app, Run& run);
+void add_demo_command(CLI::App& app, Run& run);
+void add_man_command(CLI::App& app, Run& run);
+
+}  // namespace nodescope

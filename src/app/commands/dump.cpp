@@ -1,0 +1,248 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
+#include <memory>
+
+#include "app/commands/command.h"
+#include "app/function_report.h"
+#include "app/output.h"
+#include "base/text.h"
+#include "formats/json/writer.h"
+#include "os/ptrace.h"
+#include "v8/process_view.h"
+
+namespace nodescope {
+
+namespace {
+
+struct Options {
+  std::int32_t pid = 0;
+  std::string output = "-";
+  bool json = false;
+};
+
+// A frame with everything that is said about it.
+struct DumpedFrame {
+  std::string kind;
+  std::string function;
+  std::string file;  // a native frame's module
+  v8::LineColumn place;
+  v8::Tier tier = v8::Tier::kNone;
+  bool inlined = false;
+  bool sure = true;
+};
+
+struct DumpedThread {
+  pid_t tid = 0;
+  std::string name;
+  std::vector<DumpedFrame> frames;
+  UnwindEnd end = UnwindEnd::kRoot;
+};
+
+struct Dump {
+  std::int32_t pid = 0;
+  v8::BinaryVersions versions;
+  std::uint64_t stopped_ns = 0;
+  std::vector<DumpedThread> threads;
+  Diagnostics diagnostics;
+};
+
+RegisterSet register_set(const ThreadRegisters& from) {
+  RegisterSet set;
+  set.set(Register::kRax, from.rax);
+  set.set(Register::kRdx, from.rdx);
+  set.set(Register::kRcx, from.rcx);
+  set.set(Register::kRbx, from.rbx);
+  set.set(Register::kRsi, from.rsi);
+  set.set(Register::kRdi, from.rdi);
+  set.set(Register::kRbp, from.rbp);
+  set.set(Register::kRsp, from.rsp);
+  set.set(Register::kR8, from.r8);
+  set.set(Register::kR9, from.r9);
+  set.set(Register::kR10, from.r10);
+  set.set(Register::kR11, from.r11);
+  set.set(Register::kR12, from.r12);
+  set.set(Register::kR13, from.r13);
+  set.set(Register::kR14, from.r14);
+  set.set(Register::kR15, from.r15);
+  set.set(Register::kRip, from.rip);
+  return set;
+}
+
+DumpedFrame describe(v8::ProcessView& view, const v8::NativeFrame& native) {
+  v8::NativeSymbol symbol = view.resolve(native);
+  DumpedFrame frame;
+  frame.kind = "native";
+  frame.sure = !symbol.name.empty();
+  frame.function = symbol.name.empty() ? "[unknown]" : std::move(symbol.name);
+  frame.file = std::move(symbol.module);
+  return frame;
+}
+
+DumpedFrame describe(v8::ProcessView& view, const v8::Frame& js) {
+  DumpedFrame frame;
+  frame.kind = v8::to_string(js.kind);
+  frame.function = js.kind == v8::FrameKind::kUnknownJs ? "[unknown js]" : js.function;
+  if (frame.function.empty()) {
+    frame.function = js.kind == v8::FrameKind::kJs        ? "(anonymous)"
+                     : js.kind == v8::FrameKind::kBuiltin ? "[builtin]"
+                                                          : fmt::format("[{}]", frame.kind);
+  }
+  frame.tier = js.tier;
+  frame.inlined = js.inlined;
+  frame.sure = js.sure;
+  if (!js.script) return frame;
+  frame.file = view.scripts().name(*js.script);
+  if (const auto place = view.scripts().place(*js.script, js.offset)) {
+    frame.place = *place;
+  } else {
+    frame.sure = false;
+  }
+  return frame;
+}
+
+std::string thread_name(const v8::ProcessView& view, pid_t tid) {
+  if (tid == view.process().pid()) return "main";
+  return view.process().thread_name(tid);
+}
+
+// The process stands still only while stacks are read; names and lines are looked up afterwards.
+Result<Dump> take_dump(std::int32_t pid) {
+  Dump dump;
+  dump.pid = pid;
+  auto view = v8::ProcessView::open(pid, dump.diagnostics);
+  if (!view) return std::unexpected(view.error());
+  dump.versions = (*view)->layout().versions;
+  std::vector<v8::Stack> stacks;
+  {
+    auto stopped = StoppedProcess::stop(pid);
+    if (!stopped) return std::unexpected(stopped.error());
+    if (auto refreshed = (*view)->refresh(); !refreshed) return std::unexpected(refreshed.error());
+    for (const StoppedThread& thread : stopped->threads()) {
+      stacks.push_back((*view)->read_stack(register_set(thread.registers)));
+      dump.threads.push_back({thread.tid, {}, {}, stacks.back().end});
+    }
+    dump.stopped_ns = stopped->resume_ns();
+  }
+  for (std::size_t i = 0; i < stacks.size(); ++i) {
+    DumpedThread& thread = dump.threads[i];
+    thread.name = thread_name(**view, thread.tid);
+    for (const v8::StackEntry& entry : stacks[i].entries) {
+      thread.frames.push_back(std::visit([&](const auto& frame) { return describe(**view, frame); }, entry));
+    }
+    if (thread.end != UnwindEnd::kRoot) {
+      dump.diagnostics.warn("stack is not complete",
+                            fmt::format("thread {} ends at {}", thread.tid, to_string(thread.end)));
+    }
+  }
+  return dump;
+}
+
+std::string place_text(const DumpedFrame& frame) {
+  std::string text = printable(frame.file.empty() ? "<anonymous>" : frame.file);
+  if (frame.place.line != 0) text += fmt::format(":{}:{}", frame.place.line, frame.place.column);
+  return text;
+}
+
+std::string frame_text(const DumpedFrame& frame) {
+  std::string text = "  " + printable(frame.function);
+  if (frame.kind == "js" || frame.kind == "native") text += fmt::format("  {}", place_text(frame));
+  std::string notes;
+  const auto note = [&](std::string_view word) { notes += (notes.empty() ? "" : ", ") + std::string(word); };
+  if (frame.kind != "js") note(frame.kind);
+  if (frame.tier != v8::Tier::kNone) note(to_string(frame.tier));
+  if (frame.inlined) note("inlined");
+  if (!frame.sure) note("not sure");
+  return notes.empty() ? text + "\n" : fmt::format("{}  [{}]\n", text, notes);
+}
+
+std::string dump_text(const Dump& dump) {
+  std::string text = fmt::format("Process {}, Node.js {}, V8 {}; stopped for {}\n", dump.pid,
+                                 dump.versions.node, dump.versions.v8, human_duration_ns(dump.stopped_ns));
+  for (const DumpedThread& thread : dump.threads) {
+    text += fmt::format("\nThread {} {}\n", thread.tid, printable(thread.name));
+    for (const DumpedFrame& frame : thread.frames) text += frame_text(frame);
+    if (thread.end != UnwindEnd::kRoot) text += fmt::format("  ({})\n", to_string(thread.end));
+  }
+  for (const Diagnostic& entry : dump.diagnostics.entries()) {
+    text += fmt::format("\n{}: {}{}{}\n", with_thousands(entry.count), printable(entry.what),
+                        entry.example.empty() ? "" : ": ", printable(entry.example));
+  }
+  return text;
+}
+
+void write_optional(json::Writer& json, std::string_view key, std::string_view text) {
+  json.key(key);
+  text.empty() ? json.null() : json.string(text);
+}
+
+void write_frame(json::Writer& json, const DumpedFrame& frame) {
+  const auto number = [&](std::string_view key, std::uint32_t value) {
+    json.key(key);
+    value == 0 ? json.null() : json.count(value);
+  };
+  json.line().begin_object();
+  json.key("kind").string(frame.kind);
+  json.key("function").string(frame.function);
+  write_optional(json, "file", frame.file);
+  number("line", frame.place.line);
+  number("column", frame.place.column);
+  write_optional(json, "tier", to_string(frame.tier));
+  json.key("inlined").boolean(frame.inlined);
+  json.key("sure").boolean(frame.sure);
+  json.end_object();
+}
+
+Result<void> write_json(const Dump& dump, ByteSink& sink) {
+  json::Writer json(sink);
+  json.begin_object();
+  json.key("pid").integer(dump.pid);
+  json.key("node").string(dump.versions.node);
+  json.key("v8").string(dump.versions.v8);
+  json.key("stopped_ms").decimal(static_cast<std::int64_t>(dump.stopped_ns / 1000), 3);
+  json.key("threads").begin_array();
+  for (const DumpedThread& thread : dump.threads) {
+    json.line().begin_object();
+    json.key("tid").integer(thread.tid);
+    json.key("name").string(thread.name);
+    json.key("frames").begin_array();
+    for (const DumpedFrame& frame : thread.frames) write_frame(json, frame);
+    json.end_array().end_object();
+  }
+  json.end_array();
+  json.line().key("diagnostics");
+  write_diagnostics(json, dump.diagnostics);
+  json.end_object().line();
+  return json.finish();
+}
+
+Result<void> run_dump(const Options& options) {
+  const auto dump = take_dump(options.pid);
+  if (!dump) return std::unexpected(dump.error());
+  return write_output(options.output, [&](ByteSink& sink) {
+    return options.json ? write_json(*dump, sink) : sink.write(dump_text(*dump));
+  });
+}
+
+}  // namespace
+
+void add_dump_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("dump", "Print the stack of every thread of a running Node.js process, now.");
+  command->group("Live");
+  command->add_option("PID", options->pid, "The process")->required()->type_name("");
+  command->add_option("-o,--output", options->output, "Where to write; standard output if not given")
+      ->type_name("FILE");
+  command->add_flag("--json", options->json, "For programs");
+  command->footer(
+      "The process stands still for some milliseconds while its stacks are read; the output says for how "
+      "long.\n\n"
+      "Example\n"
+      "  nodescope dump 4711");
+  command->callback([options, &run] { run = [options] { return run_dump(*options); }; });
+}
+
+}  // namespace nodescope

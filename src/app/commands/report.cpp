@@ -1,0 +1,128 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "analysis/function_table.h"
+#include "app/commands/command.h"
+#include "app/function_report.h"
+#include "app/input.h"
+#include "app/output.h"
+#include "app/selection_options.h"
+#include "os/terminal.h"
+
+namespace nodescope {
+
+namespace {
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::string output = "-";
+  std::string by = "function";
+  std::string sort = "self";
+  std::size_t top = 30;
+  bool json = false;
+  SelectionOptions selection;
+};
+
+Result<FunctionTableOptions> table_options(const Options& options) {
+  FunctionTableOptions table;
+  const auto group = group_by_of(options.by);
+  if (!group) {
+    return fail(ErrorCode::kUsage,
+                fmt::format("--by {}: not one of function, file, package, module, kind, process, thread",
+                            options.by));
+  }
+  table.group = *group;
+  table.count = options.selection.count_by();
+  if (options.sort == "total") {
+    table.sort = SortBy::kTotal;
+  } else if (options.sort == "name") {
+    table.sort = SortBy::kName;
+  } else if (options.sort != "self") {
+    return fail(ErrorCode::kUsage, fmt::format("--sort {}: not one of self, total, name", options.sort));
+  }
+  return table;
+}
+
+std::string report_text(const Selected& selected, const FunctionTable& table, const Options& options) {
+  FunctionTableOptions by_kind;
+  by_kind.group = GroupBy::kKind;
+  by_kind.count = options.selection.count_by();
+  TableTextOptions text;
+  text.top = options.top;
+  text.heading = options.by;
+  if (options.output == "-" && standard_output_is_terminal()) text.max_columns = terminal_columns();
+  return fmt::format("{}\n{}\n\n{}", accounting_text(selected.profile, selected.accounting),
+                     shares_text(derive_function_table(selected.profile, by_kind)),
+                     function_table_text(table, text));
+}
+
+Result<void> write_json(const Selected& selected, const FunctionTable& table, const Options& options,
+                        ByteSink& sink) {
+  json::Writer json(sink);
+  const Profile& profile = selected.profile;
+  json.begin_object();
+  json.key("samples").begin_object();
+  write_accounting(json, selected.accounting);
+  json.end_object();
+  json.key("event").string(profile.events().empty() ? "" : profile.text(profile.events().front().name));
+  json.key("unit").string(to_string(table.unit));
+  json.key("total").count(table.total);
+  json.key("by").string(options.by);
+  json.key("rows").begin_array();
+  const std::size_t count = options.top == 0 ? table.rows.size() : std::min(options.top, table.rows.size());
+  for (const FunctionRow& row : std::span(table.rows).first(count)) {
+    json.line().begin_object();
+    json.key("name").string(row.name);
+    json.key("kind").string(to_string(row.kind));
+    json.key("self").count(row.self);
+    json.key("total").count(row.total);
+    json.key("samples").count(row.samples);
+    json.end_object();
+  }
+  json.end_array();
+  json.line().key("diagnostics");
+  write_diagnostics(json, profile.diagnostics);
+  json.end_object().line();
+  return json.finish();
+}
+
+Result<void> report(const Options& options) {
+  const auto table = table_options(options);
+  if (!table) return std::unexpected(table.error());
+  auto profile = read_inputs(options.inputs);
+  if (!profile) return std::unexpected(profile.error());
+  auto selected = select(std::move(*profile), options.selection);
+  if (!selected) return std::unexpected(selected.error());
+  const FunctionTable functions = derive_function_table(selected->profile, *table);
+  return write_output(options.output, [&](ByteSink& sink) {
+    return options.json ? write_json(*selected, functions, options, sink)
+                        : sink.write(report_text(*selected, functions, options));
+  });
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("report", "List the functions that use the CPU, with self and total.");
+  command->group("Look");
+  command->add_option("FILE", options->inputs, "Profiles of any format; - or nothing for standard input");
+  command->add_option("-o,--output", options->output, "Where to write; standard output if not given")
+      ->type_name("FILE");
+  command->add_option("--by", options->by, "function, file, package, module, kind, process or thread")
+      ->type_name("WHAT");
+  command->add_option("--sort", options->sort, "self, total or name")->type_name("COLUMN");
+  command->add_option("--top", options->top, "How many rows (30); 0 for all")->type_name("N");
+  command->add_flag("--json", options->json, "For programs");
+  add_selection_options(*command, options->selection);
+  command->footer(
+      "Examples\n"
+      "  nodescope report perf.data --by package\n"
+      "  nodescope report app.cpuprofile --my-code --json");
+  command->callback([options, &run] { run = [options] { return report(*options); }; });
+}
+
+}  // namespace nodescope

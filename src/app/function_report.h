@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "analysis/function_table.h"
+#include "analysis/selection.h"
+#include "base/diagnostics.h"
+#include "formats/json/writer.h"
+
+namespace nodescope {
+
+struct TableTextOptions {
+  std::size_t top = 0;          // rows; 0: all
+  std::size_t max_columns = 0;  // of a line; 0: names are never cut
+  std::string heading = "function";
+};
+
+// Columns for a terminal: self, total, kind, name.  Says how many rows it left out.
+std::string function_table_text(const FunctionTable& table, const TableTextOptions& options);
+
+// "1,234 samples over 10.1 s, cpu-clock; 12 filtered, 3 lost"
+std::string accounting_text(const Profile& profile, const Accounting& accounting);
+
+// "js 61.2 %, gc 12.0 %, native 9.8 %", largest first.
+std::string shares_text(const FunctionTable& table);
+
+// "taken", "shown", "filtered", "other_events", "lost" of an object that is open in `json`.
+void write_accounting(json::Writer& json, const Accounting& accounting);
+
+// An array of {what, severity, count, example}.
+void write_diagnostics(json::Writer& json, const Diagnostics& diagnostics);
+
+}  // namespace nodescope

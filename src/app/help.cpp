@@ -1,0 +1,130 @@
+#include "app/help.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "os/terminal.h"
+
+namespace nodescope {
+
+namespace {
+
+constexpr std::size_t kNamesColumn = 30;
+constexpr std::size_t kMaxColumns = 100;
+
+// Breaks `text` at spaces so that no line is longer than the terminal; the first starts at `column`.
+std::string wrapped(const std::string& text, std::size_t column) {
+  const std::size_t width = std::min(terminal_columns(), kMaxColumns);
+  const std::string indent = "\n" + std::string(column, ' ');
+  std::string lines;
+  std::size_t used = column;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::size_t length = end - begin;
+    if (used > column && used + 1 + length > width) {
+      lines += indent;
+      used = column;
+    } else if (used > column) {
+      lines += ' ';
+      ++used;
+    }
+    lines.append(text, begin, length);
+    used += length;
+    begin = end + 1;
+  }
+  return lines;
+}
+
+std::string row(const std::string& names, const std::string& description) {
+  if (names.size() + 4 <= kNamesColumn) {
+    return fmt::format("  {:<{}}{}\n", names, kNamesColumn - 2, wrapped(description, kNamesColumn));
+  }
+  return fmt::format("  {}\n{:{}}{}\n", names, "", kNamesColumn, wrapped(description, kNamesColumn));
+}
+
+std::string positional_usage(const CLI::Option& option) {
+  std::string name = option.get_name(true);
+  if (option.get_expected_max() > 1) name += "...";
+  return option.get_required() ? name : "[" + name + "]";
+}
+
+class ReadableHelp final : public CLI::FormatterBase {
+ public:
+  std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
+    return usage(*app) + "\n" + wrapped(app->get_description(), 0) + "\n" + commands(*app) + options(*app) +
+           footer(*app);
+  }
+
+ private:
+  static std::string full_name(const CLI::App& app) {
+    const CLI::App* parent = app.get_parent();
+    return parent == nullptr ? app.get_name() : full_name(*parent) + " " + app.get_name();
+  }
+
+  static std::string usage(const CLI::App& app) {
+    std::string line = "Usage: " + full_name(app);
+    const bool has_commands = !app.get_subcommands([](const CLI::App*) { return true; }).empty();
+    line += has_commands ? " COMMAND [OPTIONS]" : " [OPTIONS]";
+    for (const CLI::Option* option :
+         app.get_options([](const CLI::Option* o) { return o->get_positional(); })) {
+      line += " " + positional_usage(*option);
+    }
+    return line + "\n";
+  }
+
+  static std::string commands(const CLI::App& app) {
+    std::string text;
+    std::string group;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+      if (command->get_group().empty()) continue;
+      if (command->get_group() != group) {
+        group = command->get_group();
+        text += "\n" + group + "\n";
+      }
+      const std::string& description = command->get_description();
+      text += row(command->get_name(), description.substr(0, description.find(". ")));
+    }
+    return text;
+  }
+
+  static std::string options(const CLI::App& app) {
+    std::string text;
+    for (const std::string& group : app.get_groups()) {
+      if (group.empty()) continue;
+      std::string rows;
+      for (const CLI::Option* option : app.get_options()) {
+        if (option->get_group() != group || (option->get_positional() && option->get_description().empty()))
+          continue;
+        rows += row(option->get_positional() ? option->get_name(true) : option_names(*option),
+                    option->get_description());
+      }
+      if (!rows.empty()) text += "\n" + group + "\n" + rows;
+    }
+    return text;
+  }
+
+  static std::string footer(const CLI::App& app) {
+    return app.get_footer().empty() ? "" : "\n" + app.get_footer() + "\n";
+  }
+};
+
+}  // namespace
+
+std::string option_names(const CLI::Option& option) {
+  std::string names;
+  for (const std::string& name : option.get_snames()) names += (names.empty() ? "-" : ", -") + name;
+  for (const std::string& name : option.get_lnames()) names += (names.empty() ? "--" : ", --") + name;
+  if (option.get_expected_max() > 0 && option.get_type_size_max() > 0) names += " " + option.get_type_name();
+  return names;
+}
+
+void use_readable_help(CLI::App& app) {
+  app.formatter(std::make_shared<ReadableHelp>());
+}
+
+}  // namespace nodescope

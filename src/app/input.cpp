@@ -1,0 +1,77 @@
+#include "app/input.h"
+
+#include <fmt/format.h>
+
+#include "app/progress_line.h"
+#include "base/text.h"
+#include "os/file.h"
+#include "os/terminal.h"
+
+namespace nodescope {
+
+namespace {
+
+Result<Profile> read_with_progress(std::unique_ptr<ByteSource> source) {
+  Result<Profile> profile = fail(ErrorCode::kSystem, "not read");
+  with_read_options(*source,
+                    [&](const ReadOptions& options) { profile = read_profile(std::move(source), options); });
+  return profile;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ByteSource>> open_input(const std::string& path) {
+  if (path != "-") return open_file(path);
+  if (standard_input_is_terminal()) {
+    return fail(ErrorCode::kUsage, "no input: name a file, or send a profile to standard input");
+  }
+  return open_standard_input();
+}
+
+void with_read_options(const ByteSource& source, const std::function<void(const ReadOptions&)>& work) {
+  HostFiles files;
+  Progress progress;
+  progress.total_bytes = source.size().value_or(0);
+  const ProgressLine line(progress, fmt::format("reading {}", source.name()));
+  work({&files, &progress, available_cores()});
+}
+
+Result<Profile> read_input_quietly(const std::string& path) {
+  auto source = open_input(path);
+  if (!source) return std::unexpected(source.error());
+  return read_with_progress(std::move(*source));
+}
+
+Result<Profile> read_input(const std::string& path) {
+  auto source = open_input(path);
+  if (!source) return std::unexpected(source.error());
+  return read_input(std::move(*source));
+}
+
+Result<Profile> read_input(std::unique_ptr<ByteSource> source) {
+  const std::string name(source->name());
+  auto profile = read_with_progress(std::move(source));
+  if (profile) print_diagnostics(profile->diagnostics, name);
+  return profile;
+}
+
+Result<Profile> read_inputs(const std::vector<std::string>& paths) {
+  auto profile = read_input(paths.empty() ? "-" : paths.front());
+  for (std::size_t i = 1; profile && i < paths.size(); ++i) {
+    const auto next = read_input(paths[i]);
+    if (!next) return std::unexpected(next.error());
+    append(*profile, *next);
+  }
+  return profile;
+}
+
+void print_diagnostics(const Diagnostics& diagnostics, const std::string& path) {
+  for (const Diagnostic& entry : diagnostics.entries()) {
+    if (entry.severity == Severity::kInfo) continue;
+    fmt::print(stderr, "nodescope: {}: {}{}{}\n", printable(path), printable(entry.what),
+               entry.count > 1 ? fmt::format(" ({} times)", with_thousands(entry.count)) : "",
+               entry.example.empty() ? "" : fmt::format(": {}", printable(entry.example)));
+  }
+}
+
+}  // namespace nodescope

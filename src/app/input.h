@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/byte_source.h"
+#include "base/result.h"
+#include "formats/format.h"
+#include "model/profile.h"
+
+namespace nodescope {
+
+// "-" is standard input; a terminal there is refused, because nobody types a profile.
+Result<std::unique_ptr<ByteSource>> open_input(const std::string& path);
+
+// Calls `work` with options that find symbols on this machine and show progress on a terminal.
+void with_read_options(const ByteSource& source, const std::function<void(const ReadOptions&)>& work);
+
+// Reads a profile of any format, then tells on standard error what was lost or doubtful.
+Result<Profile> read_input(const std::string& path);
+Result<Profile> read_input(std::unique_ptr<ByteSource> source);
+
+// Without that: for a command that shows the diagnostics itself.
+Result<Profile> read_input_quietly(const std::string& path);
+
+// All of them as one profile; standard input where none is named.
+Result<Profile> read_inputs(const std::vector<std::string>& paths);
+
+// Warnings and errors, a line each, on standard error.
+void print_diagnostics(const Diagnostics& diagnostics, const std::string& path);
+
+}  // namespace nodescope

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/byte_sink.h"
+#include "base/result.h"
+
+namespace nodescope {
+
+// Where results go: standard output for "-", else a file that appears whole or not at all.
+Result<void> write_output(const std::string& path, const std::function<Result<void>(ByteSink&)>& write);
+
+// For output that no terminal should get: `fallback` in this folder if standard output is one, and its name
+// on standard error.
+std::string binary_output_path(const std::string& path, const std::string& fallback);
+
+}  // namespace nodescope

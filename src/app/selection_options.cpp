@@ -1,0 +1,168 @@
+#include "app/selection_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/text.h"
+
+namespace nodescope {
+
+namespace {
+
+constexpr std::int64_t kSecondNs = 1'000'000'000;
+
+std::optional<std::int64_t> scaled(std::string_view number, double scale) {
+  const auto value = parse_number<double>(number);
+  if (!value || !std::isfinite(*value) || *value < 0 || *value * scale > 9e18) return std::nullopt;
+  return static_cast<std::int64_t>(std::llround(*value * scale));
+}
+
+Result<std::int64_t> time_of(const std::string& text, const char* option) {
+  if (const auto time = parse_duration_ns(text)) return *time;
+  return fail(ErrorCode::kUsage,
+              fmt::format("{} {}: not a time; write 1.5s, 200ms or 01:30.5", option, text));
+}
+
+Result<std::optional<TimeRange>> time_range_of(const SelectionOptions& options) {
+  if (options.from.empty() && options.until.empty()) return std::nullopt;
+  TimeRange range{0, std::numeric_limits<std::int64_t>::max()};
+  if (!options.from.empty()) {
+    const auto begin = time_of(options.from, "--from");
+    if (!begin) return std::unexpected(begin.error());
+    range.begin_ns = *begin;
+  }
+  if (!options.until.empty()) {
+    const auto end = time_of(options.until, "--until");
+    if (!end) return std::unexpected(end.error());
+    range.end_ns = *end;
+  }
+  if (range.end_ns <= range.begin_ns)
+    return fail(ErrorCode::kUsage, "the time range is empty: --until is not after --from");
+  return range;
+}
+
+// "4711" is a number, anything else a name.
+void split_names(const std::vector<std::string>& given, std::vector<std::int32_t>& numbers,
+                 std::vector<std::string>& names) {
+  for (const std::string& text : given) {
+    if (const auto number = parse_number<std::int32_t>(text)) {
+      numbers.push_back(*number);
+    } else {
+      names.push_back(text);
+    }
+  }
+}
+
+Result<std::vector<FrameKind>> kinds_of(const std::vector<std::string>& names) {
+  std::vector<FrameKind> kinds;
+  for (const std::string& name : names) {
+    const auto kind = frame_kind_of(name);
+    if (!kind) {
+      return fail(
+          ErrorCode::kUsage,
+          fmt::format("--kind {}: not one of js, native, kernel, builtin, gc, regexp, wasm, unknown", name));
+    }
+    kinds.push_back(*kind);
+  }
+  return kinds;
+}
+
+std::string event_names(const Profile& profile) {
+  std::string names;
+  for (const Event& event : profile.events()) {
+    if (!names.empty()) names += ", ";
+    names += printable(profile.text(event.name));
+  }
+  return names;
+}
+
+}  // namespace
+
+void add_selection_options(CLI::App& command, SelectionOptions& options, ToMeans to) {
+  const std::string group = "Which samples";
+  command
+      .add_option("--from", options.from,
+                  "Only samples from this time on, counted from the first (1.5s, 200ms)")
+      ->type_name("TIME")
+      ->group(group);
+  command
+      .add_option(to == ToMeans::kTime ? "--until,--to" : "--until", options.until,
+                  "Only samples before this time")
+      ->type_name("TIME")
+      ->group(group);
+  command.add_option("--process", options.processes, "Only this process; may be given several times")
+      ->type_name("PID|NAME")
+      ->group(group);
+  command.add_option("--thread", options.threads, "Only this thread")->type_name("TID|NAME")->group(group);
+  command
+      .add_option(
+          "--kind", options.kinds,
+          "Only samples whose innermost frame is js, native, kernel, builtin, gc, regexp, wasm or unknown")
+      ->type_name("KIND")
+      ->group(group);
+  command.add_option("--match", options.match, "Only stacks with a frame that this expression finds")
+      ->type_name("REGEX")
+      ->group(group);
+  command.add_option("--exclude", options.exclude, "No stacks with a frame that this expression finds")
+      ->type_name("REGEX")
+      ->group(group);
+  command.add_flag("--ignore-case", options.ignore_case, "For --match and --exclude")->group(group);
+  command
+      .add_flag(
+          "--my-code", options.only_my_code,
+          "Only your own functions: Node's internals, node_modules and native code become one frame each")
+      ->group(group);
+  command.add_option("--event", options.event, "Which event to count, where a recording has several")
+      ->type_name("NAME")
+      ->group(group);
+  command
+      .add_flag("--samples", options.count_samples,
+                "Count samples instead of their weight (time, bytes, periods)")
+      ->group(group);
+}
+
+Result<Selected> select(Profile profile, const SelectionOptions& options) {
+  Selection selection;
+  if (!options.event.empty()) {
+    selection.event = find_event(profile, options.event);
+    if (!selection.event) {
+      return fail(ErrorCode::kUsage, fmt::format("--event {}: not in this recording, which has: {}",
+                                                 options.event, event_names(profile)));
+    }
+  }
+  auto range = time_range_of(options);
+  if (!range) return std::unexpected(range.error());
+  auto kinds = kinds_of(options.kinds);
+  if (!kinds) return std::unexpected(kinds.error());
+  selection.time = *range;
+  selection.kinds = *kinds;
+  split_names(options.processes, selection.pids, selection.process_names);
+  split_names(options.threads, selection.tids, selection.thread_names);
+  selection.include = options.match;
+  selection.exclude = options.exclude;
+  selection.ignore_case = options.ignore_case;
+  selection.only_my_code = options.only_my_code;
+  return derive_selection(std::move(profile), selection);
+}
+
+std::optional<std::int64_t> parse_duration_ns(std::string_view text) {
+  if (const std::size_t colon = text.find(':'); colon != std::string_view::npos) {
+    const auto minutes = scaled(text.substr(0, colon), 60.0 * kSecondNs);
+    const auto seconds = scaled(text.substr(colon + 1), kSecondNs);
+    if (!minutes || !seconds || *seconds >= 60 * kSecondNs) return std::nullopt;
+    return *minutes + *seconds;
+  }
+  constexpr std::array<std::pair<std::string_view, double>, 6> kSuffixes = {
+      {{"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"s", 1e9}, {"m", 6e10}, {"h", 3.6e12}}};
+  for (const auto& [suffix, scale] : kSuffixes) {
+    if (text.ends_with(suffix)) return scaled(text.substr(0, text.size() - suffix.size()), scale);
+  }
+  return scaled(text, kSecondNs);
+}
+
+}  // namespace nodescope

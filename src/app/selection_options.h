@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/call_tree.h"
+#include "analysis/selection.h"
+#include "base/result.h"
+
+namespace CLI {
+class App;
+}
+
+namespace nodescope {
+
+// The filters that every command has, as typed.
+struct SelectionOptions {
+  std::string from;
+  std::string until;
+  std::vector<std::string> processes;
+  std::vector<std::string> threads;
+  std::vector<std::string> kinds;
+  std::vector<std::string> match;
+  std::vector<std::string> exclude;
+  std::string event;
+  bool ignore_case = false;
+  bool only_my_code = false;
+  bool count_samples = false;
+
+  CountBy count_by() const { return count_samples ? CountBy::kSamples : CountBy::kWeight; }
+};
+
+enum class ToMeans : bool { kTime, kFormat };
+
+// `to` says what --to means in this command: the end of the time range, or the output's format.
+void add_selection_options(CLI::App& command, SelectionOptions& options, ToMeans to = ToMeans::kTime);
+
+Result<Selected> select(Profile profile, const SelectionOptions& options);
+
+// "1.5" and "1.5s" are seconds; also ms, us, ns, m, h, and "01:30.5".
+std::optional<std::int64_t> parse_duration_ns(std::string_view text);
+
+}  // namespace nodescope

@@ -1,0 +1,64 @@
+#include "app/views.h"
+
+#include <algorithm>
+
+#include "analysis/flame_svg.h"
+#include "app/function_report.h"
+
+namespace nodescope {
+
+namespace {
+
+Result<void> write_svg(const Profile& profile, const ViewOptions& view, ByteSink& sink) {
+  CallTreeOptions tree;
+  tree.count = view.count;
+  tree.root = RootBy::kThreadName;
+  const auto report = write_flame_svg(profile, tree, {}, sink);
+  if (!report) return std::unexpected(report.error());
+  return {};
+}
+
+Result<void> write_table(const Profile& profile, const ViewOptions& view, ByteSink& sink) {
+  FunctionTableOptions options;
+  options.count = view.count;
+  return sink.write(function_table_text(derive_function_table(profile, options), {}));
+}
+
+std::vector<Writer> make_writers() {
+  std::vector<Writer> writers;
+  for (const Format* format : all_formats()) {
+    if (format->write == nullptr) continue;
+    const auto write = [format](const Profile& profile, const ViewOptions&, ByteSink& sink) {
+      return format->write(profile, {}, sink);
+    };
+    const bool is_binary = format->name == "pprof" || format->name == "nscope";
+    writers.push_back({format->name, format->extension, format->description, !is_binary, write});
+  }
+  writers.push_back({"svg", ".svg", "interactive flame graph", false, write_svg});
+  writers.push_back({"table", ".txt", "functions by self and total", true, write_table});
+  return writers;
+}
+
+}  // namespace
+
+const std::vector<Writer>& all_writers() {
+  static const std::vector<Writer> writers = make_writers();
+  return writers;
+}
+
+std::optional<Writer> find_writer(std::string_view name) {
+  const auto found = std::ranges::find(all_writers(), name, &Writer::name);
+  if (found == all_writers().end()) return std::nullopt;
+  return *found;
+}
+
+std::optional<Writer> writer_of_path(std::string_view path) {
+  std::optional<Writer> best;
+  for (const Writer& writer : all_writers()) {
+    if (writer.extension.empty() || !path.ends_with(writer.extension)) continue;
+    if (!best || writer.extension.size() > best->extension.size()) best = writer;
+  }
+  return best;
+}
+
+}  // namespace nodescope

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "analysis/call_tree.h"
+#include "base/byte_sink.h"
+#include "formats/format.h"
+
+namespace nodescope {
+
+struct ViewOptions {
+  CountBy count = CountBy::kWeight;
+};
+
+// Something that a profile can be written as: a file format, or a view of it (SVG, table).
+struct Writer {
+  std::string_view name;
+  std::string_view extension;
+  std::string_view description;
+  bool is_text = true;  // fit for a terminal
+  std::function<Result<void>(const Profile&, const ViewOptions&, ByteSink&)> write;
+};
+
+const std::vector<Writer>& all_writers();
+std::optional<Writer> find_writer(std::string_view name);
+std::optional<Writer> writer_of_path(std::string_view path);
+
+}  // namespace nodescope

@@ -1,0 +1,151 @@
+#include "os/file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+
+namespace nodescope {
+
+namespace {
+
+ErrorCode code_of(int number) {
+  if (number == ENOENT || number == ENOTDIR) return ErrorCode::kNotFound;
+  if (number == EACCES || number == EPERM) return ErrorCode::kPermission;
+  return ErrorCode::kSystem;
+}
+
+class FileSource final : public ByteSource {
+ public:
+  FileSource(FileDescriptor fd, std::string name, std::optional<std::uint64_t> size)
+      : fd_(std::move(fd)), name_(std::move(name)), size_(size) {}
+
+  ~FileSource() override {
+    if (mapping_ != nullptr) ::munmap(mapping_, static_cast<std::size_t>(*size_));
+  }
+
+  Result<std::size_t> read(std::span<std::byte> into) override {
+    return transfer([&] { return ::read(fd_.get(), into.data(), into.size()); });
+  }
+
+  std::optional<std::uint64_t> size() const override { return size_; }
+
+  Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) override {
+    std::size_t total = 0;
+    while (total < into.size()) {
+      const auto rest = into.subspan(total);
+      const auto position = static_cast<off_t>(offset + total);
+      const auto count = transfer([&] { return ::pread(fd_.get(), rest.data(), rest.size(), position); });
+      if (!count) return count;
+      if (*count == 0) break;
+      total += *count;
+    }
+    return total;
+  }
+
+  std::optional<std::span<const std::byte>> mapped() override {
+    const std::scoped_lock lock(mapping_mutex_);
+    if (!size_ || *size_ == 0) return std::nullopt;
+    if (mapping_ == nullptr) {
+      void* address = ::mmap(nullptr, static_cast<std::size_t>(*size_), PROT_READ, MAP_PRIVATE, fd_.get(), 0);
+      if (address == MAP_FAILED) return std::nullopt;
+      mapping_ = address;
+    }
+    return std::span(static_cast<const std::byte*>(mapping_), static_cast<std::size_t>(*size_));
+  }
+
+  std::string_view name() const override { return name_; }
+
+ private:
+  template <typename Call>
+  Result<std::size_t> transfer(Call call) {
+    for (;;) {
+      const ssize_t count = call();
+      if (count >= 0) return static_cast<std::size_t>(count);
+      if (errno != EINTR) return fail_errno(errno, "reading " + name_);
+    }
+  }
+
+  FileDescriptor fd_;
+  std::string name_;
+  std::optional<std::uint64_t> size_;
+  std::mutex mapping_mutex_;
+  void* mapping_ = nullptr;
+};
+
+// A file of /proc says it is regular and has no bytes, and yet has content: it is read as a stream.
+Result<std::unique_ptr<ByteSource>> source_of(FileDescriptor fd, std::string name) {
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0) return fail_errno(errno, "reading " + name);
+  if (S_ISDIR(status.st_mode)) return fail(ErrorCode::kUsage, name + " is a folder, not a file");
+  std::optional<std::uint64_t> size;
+  const bool at_start = ::lseek(fd.get(), 0, SEEK_CUR) == 0;
+  if (S_ISREG(status.st_mode) && status.st_size > 0 && at_start)
+    size = static_cast<std::uint64_t>(status.st_size);
+  return std::make_unique<FileSource>(std::move(fd), std::move(name), size);
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+bool is_writable_by_everybody(const std::string& folder) {
+  struct stat status{};
+  return ::stat(folder.c_str(), &status) == 0 && (status.st_mode & S_IWOTH) != 0;
+}
+
+}  // namespace
+
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
+  FileDescriptor old(std::exchange(fd_, std::exchange(other.fd_, -1)));
+  return *this;
+}
+
+FileDescriptor::~FileDescriptor() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+std::unexpected<Error> fail_errno(int number, const std::string& attempt) {
+  return fail(code_of(number), fmt::format("{}: {}", attempt, std::strerror(number)));
+}
+
+Result<std::unique_ptr<ByteSource>> open_file(const std::string& path) {
+  FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.is_open()) return fail_errno(errno, "opening " + path);
+  return source_of(std::move(fd), path);
+}
+
+Result<std::unique_ptr<ByteSource>> open_standard_input() {
+  FileDescriptor fd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  if (!fd.is_open()) return fail_errno(errno, "opening standard input");
+  return source_of(std::move(fd), "standard input");
+}
+
+Result<std::unique_ptr<ByteSource>> HostFiles::open(const std::string& path) {
+  const bool doubtful_folder = is_writable_by_everybody(folder_of(path));
+  // O_NONBLOCK: a FIFO with a trusted name must not make us wait for its writer.
+  const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (doubtful_folder ? O_NOFOLLOW : 0);
+  FileDescriptor fd(::open(path.c_str(), flags));
+  if (!fd.is_open()) return fail_errno(errno, "opening " + path);
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0) return fail_errno(errno, "opening " + path);
+  if (!S_ISREG(status.st_mode)) return fail(ErrorCode::kUnsupported, path + " is not a regular file");
+  if (doubtful_folder && status.st_uid != 0 && status.st_uid != ::geteuid()) {
+    return fail(
+        ErrorCode::kPermission,
+        fmt::format(
+            "{} belongs to user {}, neither to root nor to you, in a folder that everybody may write to: "
+            "not trusted; copy it beside the recording to use it",
+            path, status.st_uid));
+  }
+  return source_of(std::move(fd), path);
+}
+
+}  // namespace nodescope

@@ -1,0 +1,122 @@
+#include "os/process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include "os/file.h"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration)
+
+namespace nodescope {
+
+namespace {
+
+constexpr std::size_t kMaxCaptured = std::size_t{64} << 20;
+
+// What posix_spawn does with the descriptors of the new process.
+class FileActions {
+ public:
+  FileActions() { ::posix_spawn_file_actions_init(&actions_); }
+  ~FileActions() { ::posix_spawn_file_actions_destroy(&actions_); }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+
+  void copy(int from, int to) { ::posix_spawn_file_actions_adddup2(&actions_, from, to); }
+  void discard(int fd) { ::posix_spawn_file_actions_addopen(&actions_, fd, "/dev/null", O_RDWR, 0); }
+  const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+};
+
+Result<pid_t> spawn(const std::vector<std::string>& arguments, const FileActions& actions) {
+  std::vector<char*> pointers;
+  for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+  pointers.push_back(nullptr);
+  pid_t pid = 0;
+  const int number = ::posix_spawnp(&pid, pointers[0], actions.get(), nullptr, pointers.data(), environ);
+  if (number != 0) return fail_errno(number, "starting " + arguments[0]);
+  return pid;
+}
+
+Result<int> wait_for(pid_t pid, const std::string& name) {
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0) {
+    if (errno != EINTR) return fail_errno(errno, "waiting for " + name);
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::string read_to_end(int fd) {
+  std::string text;
+  std::array<char, 65536> part{};
+  for (;;) {
+    const ssize_t count = ::read(fd, part.data(), part.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return text;
+    // What is beyond the limit is read and dropped, so that the program can end.
+    if (text.size() < kMaxCaptured) text.append(part.data(), static_cast<std::size_t>(count));
+  }
+}
+
+}  // namespace
+
+Result<int> run_program(const std::vector<std::string>& arguments) {
+  FileActions actions;
+  actions.copy(STDERR_FILENO, STDOUT_FILENO);
+  const auto pid = spawn(arguments, actions);
+  if (!pid) return std::unexpected(pid.error());
+  return wait_for(*pid, arguments[0]);
+}
+
+Result<std::string> capture_program(const std::vector<std::string>& arguments) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno(errno, "making a pipe");
+  const FileDescriptor reader(ends[0]);
+  FileDescriptor writer(ends[1]);
+  FileActions actions;
+  actions.discard(STDIN_FILENO);
+  actions.copy(writer.get(), STDOUT_FILENO);
+  actions.discard(STDERR_FILENO);
+  const auto pid = spawn(arguments, actions);
+  if (!pid) return std::unexpected(pid.error());
+  writer = FileDescriptor();
+  std::string text = read_to_end(reader.get());
+  const auto code = wait_for(*pid, arguments[0]);
+  if (!code) return std::unexpected(code.error());
+  return text;
+}
+
+Result<TemporaryFolder> TemporaryFolder::create() {
+  const char* base = std::getenv("TMPDIR");
+  std::string path = fmt::format("{}/nodescope.XXXXXX", base != nullptr && *base != '\0' ? base : "/tmp");
+  if (::mkdtemp(path.data()) == nullptr) return fail_errno(errno, "making a temporary folder");
+  return TemporaryFolder(path);
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+std::vector<std::string> files_in(const std::string& folder, std::string_view suffix) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.is_regular_file(error) && entry.path().string().ends_with(suffix))
+      paths.push_back(entry.path().string());
+  }
+  std::ranges::sort(paths);
+  return paths;
+}
+
+}  // namespace nodescope

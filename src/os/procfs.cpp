@@ -1,0 +1,92 @@
+#include "os/procfs.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "base/text.h"
+#include "os/file.h"
+
+namespace nodescope {
+
+namespace {
+
+constexpr std::uint64_t kMaxProcFile = std::uint64_t{64} << 20;
+
+// The names in `folder` that are numbers, sorted.
+Result<std::vector<pid_t>> list_numbers(const std::string& folder) {
+  const auto closer = [](DIR* open) { ::closedir(open); };
+  const std::unique_ptr<DIR, decltype(closer)> directory(::opendir(folder.c_str()), closer);
+  if (directory == nullptr) return fail_errno(errno, "reading " + folder);
+  std::vector<pid_t> numbers;
+  while (const dirent* entry = ::readdir(directory.get())) {
+    if (const auto number = parse_number<pid_t>(static_cast<const char*>(entry->d_name)))
+      numbers.push_back(*number);
+  }
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+}  // namespace
+
+Result<std::string> read_proc_file(pid_t pid, std::string_view name) {
+  auto source = open_file(fmt::format("/proc/{}/{}", pid, name));
+  if (!source) return std::unexpected(source.error());
+  std::string storage;
+  const auto bytes = read_whole(**source, storage, kMaxProcFile);
+  if (!bytes) return std::unexpected(bytes.error());
+  return std::string(as_text(*bytes));
+}
+
+Result<std::string> read_proc_link(pid_t pid, std::string_view name) {
+  const std::string path = fmt::format("/proc/{}/{}", pid, name);
+  std::array<char, 4096> target{};
+  const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
+  if (size < 0) return fail_errno(errno, "reading " + path);
+  return std::string(target.data(), static_cast<std::size_t>(size));
+}
+
+Result<std::vector<pid_t>> list_threads(pid_t pid) {
+  return list_numbers(fmt::format("/proc/{}/task", pid));
+}
+
+std::vector<pid_t> list_processes() {
+  return list_numbers("/proc").value_or(std::vector<pid_t>{});
+}
+
+Result<std::unique_ptr<ByteSource>> open_mapped_file(pid_t pid, std::string_view range) {
+  return open_file(fmt::format("/proc/{}/map_files/{}", pid, range));
+}
+
+Result<std::unique_ptr<ByteSource>> open_executable(pid_t pid) {
+  return open_file(fmt::format("/proc/{}/exe", pid));
+}
+
+Result<std::unique_ptr<ByteSource>> open_in_root(pid_t pid, const std::string& path) {
+  const std::string attempt = fmt::format("opening {} of process {}", path, pid);
+  const std::string root = fmt::format("/proc/{}/root", pid);
+  const FileDescriptor folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open()) return fail_errno(errno, attempt);
+  open_how how{};
+  // O_NONBLOCK: a FIFO must not make us wait for its writer.
+  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  const FileDescriptor fd(
+      static_cast<int>(::syscall(SYS_openat2, folder.get(), path.c_str(), &how, sizeof how)));
+  if (!fd.is_open()) return fail_errno(errno, attempt);
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0) return fail_errno(errno, attempt);
+  if (!S_ISREG(status.st_mode)) return fail(ErrorCode::kUnsupported, path + " is not a regular file");
+  // Once more through our own descriptor, which names this file and no other.
+  return open_file(fmt::format("/proc/self/fd/{}", fd.get()));
+}
+
+}  // namespace nodescope

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/byte_source.h"
+#include "base/result.h"
+
+namespace nodescope {
+
+// "/proc/PID/NAME", whole.  Such files are small; what is beyond 64 MiB is an error.
+Result<std::string> read_proc_file(pid_t pid, std::string_view name);
+
+// Where the link /proc/PID/NAME (exe, cwd, root) points.
+Result<std::string> read_proc_link(pid_t pid, std::string_view name);
+
+// All threads of a process now, sorted.
+Result<std::vector<pid_t>> list_threads(pid_t pid);
+
+// All processes that this user can see, sorted.
+std::vector<pid_t> list_processes();
+
+// The file that is mapped at "BEGIN-END" (as in /proc/PID/maps), also when its name is gone.  Needs more
+// privilege than most of /proc.
+Result<std::unique_ptr<ByteSource>> open_mapped_file(pid_t pid, std::string_view range);
+
+// The program of the process, also when its name is gone.
+Result<std::unique_ptr<ByteSource>> open_executable(pid_t pid);
+
+// `path` as the process sees it: below its root folder, out of which neither links nor ".." lead.
+Result<std::unique_ptr<ByteSource>> open_in_root(pid_t pid, const std::string& path);
+
+}  // namespace nodescope

@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+"""Drives the program as a user does: real files in, exit codes, standard output and standard error out.
+
+  command_line_test.py PROGRAM SOURCE_DIR
+"""
+import gzip
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree
+
+PROGRAM = os.path.abspath(sys.argv[1])
+SOURCE = pathlib.Path(sys.argv[2]).resolve()
+
+FOLDED = "node;main;parse;read 30\nnode;main;parse 20\nnode;main;render 50\n"
+PERF_SCRIPT = """node  4711/4712  [001]  100.000000:   10101010 cpu-clock:pppH:
+\t     7f0000001000 JS:*fib /app/x.js:3:9+0x12 (/tmp/perf-4711.map)
+\t           401000 node::Start(int, char**)+0x10 (/usr/bin/node)
+
+node  4711/4712  [001]  101.500000:   10101010 cpu-clock:pppH:
+\tffffffff81000000 do_syscall_64+0x1 ([kernel.kallsyms])
+\t     7f0000002000 RegExp:^\\/api\\/(\\w+)+0x8 (/tmp/perf-4711.map)
+\t           401000 node::Start(int, char**)+0x10 (/usr/bin/node)
+
+"""
+
+
+def run(*arguments, stdin=b"", cwd=None, check=True):
+    done = subprocess.run([PROGRAM, *map(str, arguments)], input=stdin, capture_output=True, cwd=cwd, timeout=120)
+    if check and done.returncode != 0:
+        raise AssertionError(f"{arguments} ended with {done.returncode}: {done.stderr.decode(errors='replace')}")
+    return done
+
+
+def text(*arguments, **options):
+    return run(*arguments, **options).stdout.decode()
+
+
+class CommandLineTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+
+    def put(self, name, content):
+        file = self.path / name
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return file
+
+
+class Help(CommandLineTest):
+    def test_every_command_has_help_with_an_example_and_fits_a_terminal(self):
+        overview = text("--help")
+        commands = re.findall(r"^  ([a-z]+) ", overview, re.M)
+        self.assertIn("flame", commands)
+        self.assertGreaterEqual(len(commands), 8)
+        for command in commands:
+            shown = text(command, "--help")
+            self.assertTrue(shown.startswith(f"Usage: nodescope {command}"), shown)
+            self.assertLessEqual(max(map(len, shown.splitlines())), 130, command)
+
+    def test_version(self):
+        self.assertRegex(text("--version"), r"^nodescope \d+\.\d+\.\d+\n$")
+
+    def test_wrong_usage_is_exit_code_2_and_says_why(self):
+        for arguments in (["no-such-command"], [], ["flame", "--no-such-option"], ["report", "--by", "nothing", "-"],
+                          ["report", "--from", "soon", "-"], ["diff", "one"]):
+            done = run(*arguments, stdin=FOLDED.encode(), check=False)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertTrue(done.stderr, arguments)
+
+    def test_man_page_has_no_roff_errors(self):
+        page = self.put("nodescope.1", text("man"))
+        lint = subprocess.run(["mandoc", "-T", "lint", "-W", "error", page], capture_output=True, text=True)
+        self.assertEqual(lint.stdout + lint.stderr, "")
+        self.assertIn("nodescope flame", subprocess.run(["mandoc", page], capture_output=True, text=True).stdout)
+
+    def test_completion_completes(self):
+        script = self.put("completion", text("completion", "bash"))
+        probe = f"source {script}; COMP_WORDS=(nodescope fl); COMP_CWORD=1; _nodescope; echo ${{COMPREPLY[@]}}"
+        self.assertEqual(subprocess.run(["bash", "-c", probe], capture_output=True, text=True).stdout, "flame\n")
+        for shell in ("zsh", "fish"):
+            self.assertIn("nodescope", text("completion", shell))
+
+
+class Reading(CommandLineTest):
+    def test_standard_input_gzip_and_a_wrong_name_make_no_difference(self):
+        plain = text("report", self.put("a.cpuprofile", FOLDED))
+        self.assertEqual(text("report", stdin=FOLDED.encode()), plain)
+        self.assertEqual(text("report", "-", stdin=FOLDED.encode()), plain)
+        self.assertEqual(text("report", self.put("b", gzip.compress(FOLDED.encode()))), plain)
+
+    def test_names_are_whole_in_every_command_but_collapse(self):
+        profile = self.put("perf.script", PERF_SCRIPT)
+        names = {row["name"] for row in json.loads(text("report", profile, "--json"))["rows"]}
+        self.assertIn("fib /app/x.js:3:9", names)
+        self.assertTrue(any("^\\/api\\/(\\w+)" in name for name in names), names)
+        self.assertIn("node::Start(int, char**)", names)
+        self.assertIn("node;node::Start;RegExp:^\\/api\\/;do_syscall_64 10101010\n", text("collapse", profile))
+
+    def test_several_files_are_one_profile(self):
+        profile = self.put("a", FOLDED)
+        self.assertEqual(json.loads(text("report", profile, profile, "--json"))["total"], 200)
+
+    def test_what_is_no_profile_is_named(self):
+        for content, expected in ((b"", "empty"), (b"\x7fELF\x02\x01\x01", "ELF"), (b"\x89PNG\r\n", "PNG"), (bytes(range(256)) * 8, "nodescope knows")):
+            done = run("info", self.put("x", content), check=False)
+            self.assertEqual(done.returncode, 1, content[:8])
+            self.assertIn(expected, done.stderr.decode())
+        done = run("info", self.path / "missing", check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("No such file", done.stderr.decode())
+
+    def test_messages_cannot_steer_the_terminal(self):
+        done = run("info", self.put("x\x1b[31m", b"no profile \x1b]0;title\x07"), check=False)
+        self.assertNotIn(b"\x1b", done.stderr)
+
+
+class Filters(CommandLineTest):
+    def report(self, *arguments):
+        return json.loads(text("report", self.put("perf.script", PERF_SCRIPT), "--json", *arguments))
+
+    def test_samples_add_up(self):
+        for arguments in ([], ["--to", "1s"], ["--kind", "kernel"], ["--match", "fib"], ["--process", "99"]):
+            samples = self.report(*arguments)["samples"]
+            self.assertEqual(samples["taken"], 2, arguments)
+            self.assertEqual(samples["taken"], samples["shown"] + samples["filtered"] + samples["lost"], arguments)
+
+    def test_each_filter_keeps_what_it_names(self):
+        for arguments, expected in ((["--to", "1s"], 1), (["--from", "1s"], 1), (["--from", "200ms", "--until", "1.6s"], 1),
+                                    (["--process", "4711"], 2), (["--process", "node"], 2), (["--thread", "4712"], 2),
+                                    (["--thread", "1"], 0), (["--kind", "js"], 1), (["--kind", "js", "--kind", "kernel"], 2),
+                                    (["--match", "FIB", "--ignore-case"], 1), (["--exclude", "fib"], 1)):
+            self.assertEqual(self.report(*arguments)["samples"]["shown"], expected, arguments)
+
+    def test_weights_are_time_and_samples_when_asked(self):
+        self.assertEqual(self.report()["total"], 20202020)
+        self.assertEqual(self.report("--samples")["total"], 2)
+
+
+class Writing(CommandLineTest):
+    def test_every_writer_gives_a_file_that_reads_back(self):
+        profile = self.put("perf.script", PERF_SCRIPT)
+        expected = {row["name"]: row["self"] for row in json.loads(text("report", profile, "--json"))["rows"]}
+        for name in ("x.folded", "x.cpuprofile", "x.pb.gz", "x.speedscope.json", "x.nscope"):
+            output = self.path / name
+            run("convert", profile, "-o", output)
+            rows = {row["name"]: row["self"] for row in json.loads(text("report", output, "--json"))["rows"]}
+            for function, weight in expected.items():
+                self.assertEqual(rows.get(function), weight, (name, function, rows))
+
+    def test_svg_is_well_formed_and_names_are_text(self):
+        hostile = 'a;<script>alert(1)</script>;"></svg> 3\nb;\u202eevil;\x01\x02 2\n'
+        for arguments in (["flame"], ["flame", "--color=js", "--hash"], ["flame", "--reverse", "--inverted"],
+                          ["convert", "--to", "svg"]):
+            svg = run(*arguments, self.put("x", hostile)).stdout
+            root = xml.etree.ElementTree.fromstring(svg)
+            self.assertTrue(root.tag.endswith("svg"))
+            self.assertNotIn(b"<script>alert", svg)
+
+    def test_tables_and_json(self):
+        profile = self.put("a", FOLDED)
+        self.assertIn("render", text("convert", profile, "--to", "table"))
+        self.assertTrue(json.loads(text("convert", profile, "--to", "json")))
+        self.assertTrue(json.loads(text("convert", profile, "--to", "firefox")))
+        self.assertEqual(json.loads(text("info", profile, "--json"))["samples"]["taken"], 3)
+
+    def test_difference(self):
+        before, after = self.put("a", "m;x 10\nm;y 10\n"), self.put("b", "m;x 30\nm;z 10\n")
+        self.assertEqual(text("diff", before, after, "--format", "folded"), "m;x 10 30\nm;y 10 0\nm;z 0 10\n")
+        functions = {f["name"]: f for f in json.loads(text("diff", before, after, "--json"))["functions"]}
+        self.assertEqual((functions["x"]["before_self"], functions["x"]["after_self"]), (10, 30))
+        svg = self.path / "d.svg"
+        run("diff", "-n", before, after, "-o", svg)
+        xml.etree.ElementTree.parse(svg)
+
+    def test_an_unclear_format_is_asked_for(self):
+        done = run("convert", self.put("a", FOLDED), "-o", self.path / "x.unknown", check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--to", done.stderr.decode())
+        self.assertEqual([p.name for p in self.path.iterdir()], ["a"])
+
+    def test_a_failed_write_leaves_nothing(self):
+        done = run("convert", self.put("a", b"no profile at all"), "-o", self.path / "x.folded", check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual([p.name for p in self.path.iterdir()], ["a"])
+
+    def test_a_full_disk_is_an_error(self):
+        done = subprocess.run([PROGRAM, "flame", "-o", "/dev/full"], input=FOLDED.encode(), capture_output=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"No space left", done.stderr)
+
+    def test_interruption_leaves_no_half_file(self):
+        # The reader waits for a pipe that stays open, so the signal always comes in the middle.
+        process = subprocess.Popen([PROGRAM, "collapse", "-o", self.path / "x.folded"], stdin=subprocess.PIPE)
+        process.stdin.write(PERF_SCRIPT.encode())
+        process.stdin.flush()
+        deadline = time.monotonic() + 30
+        while not any(self.path.iterdir()) and time.monotonic() < deadline:
+            process.stdin.write(PERF_SCRIPT.encode() * 100)
+            process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(30), -signal.SIGINT)
+        process.stdin.close()
+        self.assertEqual(list(self.path.iterdir()), [])
+
+    def test_a_closed_pipe_is_no_error_message(self):
+        done = subprocess.run(f"'{PROGRAM}' convert --to json '{self.put('a', FOLDED * 1000)}' | head -c 1", shell=True,
+                              capture_output=True)
+        self.assertEqual(done.stderr, b"")
+
+
+class Terminal(CommandLineTest):
+    def on_terminal(self, arguments, feed):
+        """Standard error is a terminal; `feed` writes to standard input.  Gives what the terminal got."""
+        leader, follower = pty.openpty()
+        process = subprocess.Popen([PROGRAM, *arguments], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=follower)
+        os.close(follower)
+        shown = b""
+        try:
+            feed(process.stdin)
+            process.stdin.close()
+            while select.select([leader], [], [], 30)[0]:
+                part = os.read(leader, 65536)
+                if not part:
+                    break
+                shown += part
+        except OSError:
+            pass  # the other side is closed
+        finally:
+            os.close(leader)
+        self.assertEqual(process.wait(30), 0)
+        return shown
+
+    def test_a_long_read_shows_progress_on_a_terminal_and_leaves_nothing(self):
+        def slowly(pipe):
+            for _ in range(12):
+                pipe.write(FOLDED.encode() * 1000)
+                pipe.flush()
+                time.sleep(0.1)
+
+        shown = self.on_terminal(["report"], slowly)
+        self.assertIn(b"reading standard input", shown)
+        self.assertTrue(shown.endswith(b"\r\x1b[K"), shown[-40:])
+
+    def test_a_pipe_gets_no_progress(self):
+        self.assertEqual(run("report", stdin=FOLDED.encode()).stderr, b"")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=1)

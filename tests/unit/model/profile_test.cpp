@@ -1,0 +1,95 @@
+#include "model/profile.h"
+
+#include <gtest/gtest.h>
+
+#include "support/profiles.h"
+
+namespace nodescope {
+namespace {
+
+using testing::profile_of;
+using testing::to_text;
+
+TEST(StackTable, SharesPrefixesAndNumbersCallersBeforeCallees) {
+  StackTable stacks;
+  const FrameId main{1};
+  const FrameId read{2};
+  const StackId outer = stacks.push(kEmptyStack, main);
+  const StackId inner = stacks.push(outer, read);
+  EXPECT_EQ(stacks.push(kEmptyStack, main), outer);
+  EXPECT_LT(stacks.caller(inner), inner);
+  EXPECT_EQ(stacks.unwind(inner), (std::vector{main, read}));
+  EXPECT_TRUE(stacks.unwind(kEmptyStack).empty());
+}
+
+TEST(SampleTable, SixteenBytesASampleWhereTheWeightIsConstant) {
+  SampleTable samples;
+  const ContextId a = samples.intern({ThreadId{1}, 0, EventId{}});
+  const ContextId b = samples.intern({ThreadId{2}, 1, EventId{}});
+  constexpr std::size_t kCount = 1 << 16;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    samples.add(static_cast<std::int64_t>(i) * 10, StackId{i % 100}, i % 2 == 0 ? a : b, 10'101'010);
+  }
+  EXPECT_EQ(samples.memory_bytes() / kCount, 16u);
+  EXPECT_EQ(samples[3], (Sample{30, StackId{3}, {ThreadId{2}, 1, EventId{}}, 10'101'010}));
+}
+
+TEST(SampleTable, KeepsEarlierValuesWhenAColumnStopsBeingConstant) {
+  SampleTable samples;
+  samples.add({5, StackId{1}, {}, 7});
+  samples.add({5, StackId{1}, {}, 7});
+  samples.add({5, StackId{1}, {}, 9});
+  EXPECT_EQ(samples.weight(1), 7u);
+  EXPECT_EQ(samples.weight(2), 9u);
+}
+
+TEST(SampleTable, SortsByTimeAndKeepsTheOrderOfEqualTimes) {
+  SampleTable samples;
+  samples.add({20, StackId{1}, {}, 1});
+  samples.add({10, StackId{2}, {}, 1});
+  samples.add({10, StackId{3}, {}, 1});
+  EXPECT_FALSE(samples.is_sorted_by_time());
+  samples.sort_by_time();
+  EXPECT_TRUE(samples.is_sorted_by_time());
+  EXPECT_EQ(samples.stack(0), StackId{2});
+  EXPECT_EQ(samples.stack(1), StackId{3});
+  EXPECT_EQ(samples.stack(2), StackId{1});
+}
+
+TEST(Profile, HasAnUnknownProcessAndThreadFromTheStart) {
+  const Profile profile;
+  EXPECT_EQ(profile.process(ProcessId{}).pid, 0);
+  EXPECT_EQ(profile.thread(ThreadId{}).process, ProcessId{});
+}
+
+TEST(Profile, TellsThreadsApartByProcessNumberAndName) {
+  Profile profile;
+  const ProcessId node = profile.intern_process(7, "node");
+  const ThreadId main = profile.intern_thread(node, 7, "node");
+  EXPECT_EQ(profile.intern_thread(node, 7, "node"), main);
+  EXPECT_NE(profile.intern_thread(node, 8, "node"), main);
+  EXPECT_NE(profile.intern_thread(node, 7, "libuv-worker"), main);
+  EXPECT_NE(profile.intern_thread(profile.intern_process(9, "node"), 7, "node"), main);
+}
+
+TEST(Profile, SurvivesMoreEventsThanASampleCanName) {
+  Profile profile;
+  EventId last;
+  for (int i = 0; i < 1000; ++i) last = profile.intern_event("event " + std::to_string(i), Unit::kCount);
+  EXPECT_EQ(profile.events().size(), 255u);
+  EXPECT_EQ(last, EventId{254});
+  EXPECT_TRUE(profile.diagnostics.has(Severity::kWarning));
+}
+
+TEST(Append, AddsSamplesUnderTheirOwnNames) {
+  Profile both = profile_of("main;a 1\nmain;b 2");
+  Profile second = profile_of("other;b 4\nmain;b 8");
+  second.lost_samples = 3;
+  append(both, second);
+  Profile expected = profile_of("main;a 1\nmain;b 2\nother;b 4\nmain;b 8");
+  expected.lost_samples = 3;
+  EXPECT_EQ(to_text(both), to_text(expected));
+}
+
+}  // namespace
+}  // namespace nodescope
