@@ -1,0 +1,102 @@
+#include "binary/leaf_frame.h"
+
+#include <algorithm>
+#include <array>
+
+namespace nodescope {
+
+namespace {
+
+constexpr std::size_t kBuiltinAlignment = 32;
+
+// A prologue further away is that of a path, not of the function: the checks at the begin of a JavaScript
+// function (is its code still valid? which tier?) have less than 96 bytes.
+constexpr std::size_t kMaxChecksBytes = 96;
+
+constexpr std::array kPrologue = {std::byte{0x55}, std::byte{0x48}, std::byte{0x89}, std::byte{0xE5}};
+
+bool has_prologue_at(std::span<const std::byte> bytes, std::size_t at) {
+  if (at > bytes.size() || bytes.size() - at < kPrologue.size()) return false;
+  return std::ranges::equal(bytes.subspan(at, kPrologue.size()), kPrologue);
+}
+
+// The length of an instruction between `mov rsp, rbp; pop rbp` and the end of a function, where the arguments
+// are dropped: cmp rcx, n; jg; ret n.  0: another one.
+std::size_t leaving_instruction_bytes(std::span<const std::byte> bytes) {
+  const auto at = [&](std::size_t index) {
+    return index < bytes.size() ? std::to_integer<unsigned>(bytes[index]) : 0u;
+  };
+  if ((at(0) & 0xF8) == 0x48 && at(1) == 0x83) return 4;
+  if ((at(0) & 0xF8) == 0x48 && at(1) == 0x81) return 7;
+  if ((at(0) & 0xF8) == 0x48 && (at(1) == 0x39 || at(1) == 0x3B)) return 3;
+  if (at(0) >= 0x7C && at(0) <= 0x7F) return 2;
+  return at(0) == 0xC2 ? 3 : 0;
+}
+
+// Between `mov rsp, rbp; pop rbp` and the return: rbp is the caller's again.
+bool has_left_frame(std::span<const std::byte> bytes, std::size_t pc) {
+  constexpr std::array kEpilogue = {std::byte{0x48}, std::byte{0x8B}, std::byte{0xE5}, std::byte{0x5D}};
+  constexpr std::size_t kMaxLeavingBytes = 16;
+  const std::size_t from = pc - std::min(pc, kMaxLeavingBytes + kEpilogue.size());
+  const auto before = bytes.subspan(std::min(from, bytes.size()))
+                          .first(std::min(pc, bytes.size()) - std::min(from, bytes.size()));
+  const auto found = std::ranges::find_end(before, kEpilogue);
+  if (found.empty()) return false;
+  std::size_t next = from + static_cast<std::size_t>(found.end() - before.begin());
+  while (next < pc) {
+    const std::size_t length = leaving_instruction_bytes(bytes.subspan(next));
+    if (length == 0) return false;
+    next += length;
+  }
+  return next == pc;
+}
+
+bool is_return(std::byte byte) {
+  return byte == std::byte{0xC3} || byte == std::byte{0xC2};
+}
+
+}  // namespace
+
+LeafFrame find_leaf_frame(const LeafCode& code) {
+  const auto& bytes = code.bytes;
+  if (code.pc < bytes.size() && is_return(bytes[code.pc])) return LeafFrame::kOnlyReturn;
+  if (code.top_is_return_address && has_left_frame(bytes, code.pc)) return LeafFrame::kOnlyReturn;
+  if (has_prologue_at(bytes, code.pc)) return LeafFrame::kOnlyReturn;
+  if (code.pc >= 1 && has_prologue_at(bytes, code.pc - 1)) return LeafFrame::kRbpPushed;
+  if (!code.from_begin) return LeafFrame::kComplete;
+  if (code.pc == 0) return LeafFrame::kOnlyReturn;
+  const auto head = bytes.first(std::min(bytes.size(), kMaxChecksBytes + kPrologue.size()));
+  const auto found = std::ranges::search(head, kPrologue);
+  if (!found.empty()) {
+    const auto prologue = static_cast<std::size_t>(found.begin() - head.begin());
+    return code.pc < prologue ? LeafFrame::kOnlyReturn : LeafFrame::kComplete;
+  }
+  // On a path with or without a frame: what lies on top of the stack tells.
+  return code.top_is_return_address ? LeafFrame::kOnlyReturn : LeafFrame::kComplete;
+}
+
+std::size_t find_builtin_begin(std::span<const std::byte> bytes, std::size_t pc,
+                               std::uint64_t address_of_bytes) {
+  for (std::size_t at = std::min(pc, bytes.size()); at != 0; --at) {
+    if ((address_of_bytes + at) % kBuiltinAlignment == 0 && bytes[at - 1] == std::byte{0xCC}) return at;
+  }
+  return bytes.size();
+}
+
+// call rel32; call r/m64 (FF /2) with any address mode, with or without a REX prefix.
+bool ends_with_call(std::span<const std::byte> bytes) {
+  const std::size_t size = bytes.size();
+  const auto at = [&](std::size_t back) { return std::to_integer<std::uint8_t>(bytes[size - back]); };
+  if (size >= 5 && at(5) == 0xE8) return true;
+  for (const std::size_t length : {2, 3, 4, 6, 7}) {
+    if (size < length || at(length) != 0xFF || (at(length - 1) >> 3 & 7) != 2) continue;
+    const std::uint8_t mode = at(length - 1) >> 6;
+    const std::uint8_t base = at(length - 1) & 7;
+    const std::size_t index_byte = mode != 3 && base == 4 ? 1 : 0;
+    const std::size_t displacement = mode == 1 ? 1 : mode == 2 || (mode == 0 && base == 5) ? 4 : 0;
+    if (length == 2 + index_byte + displacement) return true;
+  }
+  return false;
+}
+
+}  // namespace nodescope

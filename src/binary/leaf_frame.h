@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace nodescope {
+
+// How much of its frame a function of V8's generated code has on the stack, when it is the innermost one.
+enum class LeafFrame : std::uint8_t {
+  kComplete,    // rbp is its own
+  kOnlyReturn,  // nothing but the return address, at rsp; rbp is the caller's
+  kRbpPushed,   // rbp is the caller's and lies at rsp, the return address above it
+};
+
+struct LeafCode {
+  std::span<const std::byte> bytes;  // of the function, or of a part of it
+  std::size_t pc = 0;                // index in bytes
+  bool from_begin = false;           // bytes begin with the function
+  // The word at rsp is an address behind a call instruction.
+  bool top_is_return_address = false;
+};
+
+// V8 (x64) begins a frame with `push rbp; mov rbp, rsp`.  JavaScript functions and most builtins do so at
+// their very begin or behind a few checks; a third of the builtins, most bytecode handlers among them, only
+// on those paths that call something, or never.
+LeafFrame find_leaf_frame(const LeafCode& code);
+
+// Where the builtin around index `pc` of the embedded builtins begins: they are aligned to 32 bytes at least
+// and what lies between them is filled with int3.  `bytes.size()` if that is not in these bytes.
+std::size_t find_builtin_begin(std::span<const std::byte> bytes, std::size_t pc,
+                               std::uint64_t address_of_bytes);
+
+// `bytes` ends where a return address points to: is there a call instruction?
+bool ends_with_call(std::span<const std::byte> bytes);
+
+}  // namespace nodescope

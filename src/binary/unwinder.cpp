@@ -1,0 +1,310 @@
+#include "binary/unwinder.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "binary/eh_frame_expression.h"
+#include "binary/leaf_frame.h"
+
+namespace nodescope {
+
+namespace {
+
+// 150 bytes each.  A busy process has some ten thousand places where functions are called.
+constexpr std::size_t kMaxCachedRows = 1 << 17;
+constexpr std::uint32_t kNoRow = 0xFFFFFFFFu;
+
+// The largest builtins have 15 KB.
+constexpr std::uint64_t kBuiltinLookBackBytes = std::uint64_t{16} * 1024;
+// To see a prologue at pc; the longest call instruction.
+constexpr std::uint64_t kPrologueBytes = 4;
+constexpr std::uint64_t kCallBytes = 7;
+
+constexpr std::uint64_t kWordBytes = 8;
+
+}  // namespace
+
+// One stack on its way from the innermost frame outwards.
+class StackWalk final : private ExpressionContext {
+ public:
+  StackWalk(Unwinder& unwinder, const RegisterSet& registers, StackSnapshot stack, CodeMap& code)
+      : unwinder_(unwinder), registers_(registers), stack_(stack), code_(code) {}
+
+  UnwoundStack run() {
+    auto& pcs = unwinder_.pcs_;
+    pcs.clear();
+    unwinder_.frame_pointers_.clear();
+    const auto first = registers_.get(Register::kRip);
+    if (!first || !registers_.get(Register::kRsp)) return {{}, UnwindEnd::kNoRule, 0, {}};
+    std::optional<UnwindEnd> end;
+    for (Address pc{*first}; !end; pc = Address{*registers_.get(Register::kRip)}) {
+      pcs.push_back(pc);
+      unwinder_.frame_pointers_.emplace_back(registers_.get(Register::kRbp).value_or(0));
+      end = pcs.size() == Unwinder::kMaxFrames ? UnwindEnd::kTooDeep : step(pc);
+      behind_call_ = !interrupted_;
+    }
+    return {pcs, *end, guessed_frames_, unwinder_.frame_pointers_};
+  }
+
+ private:
+  // Puts the caller's registers in place of the current ones, or says why that is the end.
+  std::optional<UnwindEnd> step(Address pc) {
+    // A return address may lie behind the end of its function, when the call never returns.
+    const Address inside = behind_call_ ? pc - 1 : pc;
+    const CodeRegion region = find_region(inside);
+    const bool leaf = !behind_call_;
+    interrupted_ = false;
+    switch (region.kind) {
+      case CodeKind::kNative:
+        if (region.table != nullptr) {
+          const UnwindRow* row = unwinder_.find_row(*region.table, FileAddress{inside.value - region.bias});
+          if (row != nullptr) return step_by_row(*row, *region.table);
+        }
+        return guess_by_frame_pointer();
+      case CodeKind::kFramed:
+        return leaf ? step_from_leaf(pc, region) : step_by_frame_pointer();
+      case CodeKind::kUnknown:
+        break;
+    }
+    return guess_by_frame_pointer();
+  }
+
+  // ---- native code
+
+  std::optional<UnwindEnd> step_by_row(const UnwindRow& row, const UnwindTable& table) {
+    const auto& return_rule = row.registers[static_cast<std::size_t>(Register::kRip)];
+    if (return_rule.kind == RuleKind::kUndefined) return UnwindEnd::kRoot;
+    if (return_rule.kind == RuleKind::kSame) return UnwindEnd::kNoRule;
+    const auto cfa = cfa_of(row.cfa, table);
+    if (!cfa) return failure_;
+    RegisterSet caller = registers_;
+    caller.set(Register::kRsp, *cfa);
+    for (std::size_t i = 0; i < kRegisterCount; ++i) {
+      const RegisterRule& rule = row.registers[i];
+      if (rule.kind == RuleKind::kSame) continue;
+      const auto which = static_cast<Register>(i);
+      if (is_restored(rule, *cfa)) continue;
+      const auto value = value_of(rule, *cfa, table);
+      if (value) {
+        caller.set(which, *value);
+      } else if (which == Register::kRip || which == Register::kRsp) {
+        return failure_;
+      } else {
+        caller.forget(which);
+      }
+    }
+    interrupted_ = row.signal_frame;
+    return move_to(caller);
+  }
+
+  std::optional<std::uint64_t> cfa_of(const CfaRule& rule, const UnwindTable& table) {
+    failure_ = UnwindEnd::kNoRule;
+    if (rule.kind == RuleKind::kRegister) {
+      const auto base = registers_.get(static_cast<Register>(rule.base));
+      return base ? std::optional(*base + extend(rule.offset)) : std::nullopt;
+    }
+    if (rule.kind != RuleKind::kExpression) return std::nullopt;
+    return evaluate_expression(table.expression(rule.offset), *this, std::nullopt);
+  }
+
+  std::optional<std::uint64_t> value_of(const RegisterRule& rule, std::uint64_t cfa,
+                                        const UnwindTable& table) {
+    failure_ = UnwindEnd::kNoRule;
+    switch (rule.kind) {
+      case RuleKind::kAtCfa:
+        return read_word(cfa + extend(rule.value));
+      case RuleKind::kCfa:
+        return cfa + extend(rule.value);
+      case RuleKind::kRegister:
+        return registers_.get(static_cast<Register>(rule.value));
+      case RuleKind::kAtExpression: {
+        const auto address = evaluate_expression(table.expression(rule.value), *this, cfa);
+        return address ? read_word(*address) : std::nullopt;
+      }
+      case RuleKind::kExpression:
+        return evaluate_expression(table.expression(rule.value), *this, cfa);
+      case RuleKind::kSame:
+      case RuleKind::kUndefined:
+        return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  // In an epilogue, gcc leaves the rule of a register as it was when the register has been popped: its place
+  // is below the stack pointer now.
+  bool is_restored(const RegisterRule& rule, std::uint64_t cfa) const {
+    return rule.kind == RuleKind::kAtCfa && cfa + extend(rule.value) < *registers_.get(Register::kRsp);
+  }
+
+  static std::uint64_t extend(std::int32_t value) { return static_cast<std::uint64_t>(std::int64_t{value}); }
+
+  // ---- code with frame pointers
+
+  std::optional<UnwindEnd> step_by_frame_pointer() {
+    const auto frame = registers_.get(Register::kRbp);
+    if (!frame) return UnwindEnd::kNoRule;
+    return step_by_frame(frame, *frame + kWordBytes);
+  }
+
+  // The caller's rbp lies at `saved` and the return address at `return_place`, the last word of the frame.
+  std::optional<UnwindEnd> step_by_frame(std::optional<std::uint64_t> saved, std::uint64_t return_place) {
+    const auto return_address = read_word(return_place);
+    const auto frame_pointer = saved ? read_word(*saved) : registers_.get(Register::kRbp);
+    if (!return_address || (saved && !frame_pointer)) return failure_;
+    RegisterSet caller;
+    caller.set(Register::kRip, *return_address);
+    caller.set(Register::kRsp, return_place + kWordBytes);
+    if (frame_pointer) caller.set(Register::kRbp, *frame_pointer);
+    return move_to(caller);
+  }
+
+  std::optional<UnwindEnd> step_from_leaf(Address pc, const CodeRegion& region) {
+    const std::uint64_t top = *registers_.get(Register::kRsp);
+    switch (find_leaf_frame(leaf_code(pc, region))) {
+      case LeafFrame::kOnlyReturn:
+        return step_by_frame(std::nullopt, top);
+      case LeafFrame::kRbpPushed:
+        return step_by_frame(top, top + kWordBytes);
+      case LeafFrame::kComplete:
+        break;
+    }
+    return step_by_frame_pointer();
+  }
+
+  LeafCode leaf_code(Address pc, const CodeRegion& region) {
+    LeafCode leaf;
+    leaf.top_is_return_address = top_is_return_address();
+    if (const auto begin = code_.function_begin(pc); begin && *begin <= pc) {
+      leaf.bytes = code_.code({*begin, pc + kPrologueBytes});
+      leaf.pc = static_cast<std::size_t>(pc - *begin);
+      leaf.from_begin = !leaf.bytes.empty() || leaf.pc == 0;
+      return leaf;
+    }
+    const Address from = std::max(region.range.begin, pc - std::min(pc.value, kBuiltinLookBackBytes));
+    leaf.bytes = code_.code({from, pc + kPrologueBytes});
+    leaf.pc = static_cast<std::size_t>(pc - from);
+    if (leaf.pc >= leaf.bytes.size()) return leaf;
+    std::size_t begin = find_builtin_begin(leaf.bytes, leaf.pc, from.value);
+    if (begin == leaf.bytes.size() && from == region.range.begin) begin = 0;
+    if (begin < leaf.bytes.size()) {
+      leaf.bytes = leaf.bytes.subspan(begin);
+      leaf.pc -= begin;
+      leaf.from_begin = true;
+    }
+    return leaf;
+  }
+
+  // Only generated code calls generated code, except where a frame is always there.
+  bool top_is_return_address() {
+    const auto top = read_word(*registers_.get(Register::kRsp));
+    if (!top || *top < kCallBytes || find_region(Address{*top - 1}).kind != CodeKind::kFramed) return false;
+    return ends_with_call(code_.code({Address{*top - kCallBytes}, Address{*top}}));
+  }
+
+  // Code without rules.  It often keeps rbp untouched or uses it as a frame pointer: if rbp leads to a frame
+  // whose return address is in code that we know, that is taken and counted.
+  std::optional<UnwindEnd> guess_by_frame_pointer() {
+    const auto frame = registers_.get(Register::kRbp);
+    if (!frame) return UnwindEnd::kNoRule;
+    // Programs and threads begin with rbp cleared, so that this marks the outermost frame.
+    if (*frame == 0) return UnwindEnd::kRoot;
+    const auto saved = read_word(*frame);
+    const auto return_address = read_word(*frame + kWordBytes);
+    if (!saved || !return_address || *frame < *registers_.get(Register::kRsp)) return UnwindEnd::kNoRule;
+    if (*saved != 0 && *saved <= *frame) return UnwindEnd::kNoRule;
+    if (find_region(Address{*return_address - 1}).kind == CodeKind::kUnknown) return UnwindEnd::kNoRule;
+    ++guessed_frames_;
+    return step_by_frame_pointer();
+  }
+
+  // ---- common
+
+  std::optional<UnwindEnd> move_to(const RegisterSet& caller) {
+    const auto stack_pointer = *caller.get(Register::kRsp);
+    if (*caller.get(Register::kRip) == 0) return UnwindEnd::kRoot;
+    if (stack_pointer <= *registers_.get(Register::kRsp)) return UnwindEnd::kImplausible;
+    registers_ = caller;
+    return std::nullopt;
+  }
+
+  // Sets failure_ to what a missing word means.
+  std::optional<std::uint64_t> read_word(std::uint64_t address) { return read(address, kWordBytes); }
+
+  std::optional<std::uint64_t> read(std::uint64_t address, std::size_t size_bytes) const {
+    const std::uint64_t offset = address - stack_.begin.value;
+    if (offset > stack_.bytes.size() || stack_.bytes.size() - offset < size_bytes) {
+      failure_ = address < stack_.begin.value ? UnwindEnd::kImplausible : UnwindEnd::kSnapshotEnd;
+      return std::nullopt;
+    }
+    std::uint64_t value = 0;
+    std::memcpy(&value, stack_.bytes.data() + offset, size_bytes);
+    return value;
+  }
+
+  std::optional<std::uint64_t> register_value(std::uint64_t number) const override {
+    return number < kRegisterCount ? registers_.get(static_cast<Register>(number)) : std::nullopt;
+  }
+  std::optional<std::uint64_t> memory(std::uint64_t address, std::size_t size_bytes) const override {
+    return read(address, size_bytes);
+  }
+
+  // A stack goes through a few regions again and again.
+  CodeRegion find_region(Address pc) {
+    for (const CodeRegion& region : regions_) {
+      if (region.range.contains(pc)) return region;
+    }
+    const CodeRegion region = code_.find(pc);
+    regions_[next_region_] = region;
+    next_region_ = (next_region_ + 1) % regions_.size();
+    return region;
+  }
+
+  Unwinder& unwinder_;
+  RegisterSet registers_;
+  StackSnapshot stack_;
+  CodeMap& code_;
+  std::array<CodeRegion, 4> regions_{};
+  std::size_t next_region_ = 0;
+  bool behind_call_ = false;
+  bool interrupted_ = false;
+  mutable UnwindEnd failure_ = UnwindEnd::kNoRule;
+  std::uint32_t guessed_frames_ = 0;
+};
+
+std::string_view to_string(UnwindEnd end) {
+  switch (end) {
+    case UnwindEnd::kRoot:
+      return "outermost frame";
+    case UnwindEnd::kNoRule:
+      return "code without unwind rules";
+    case UnwindEnd::kSnapshotEnd:
+      return "end of the copied stack";
+    case UnwindEnd::kImplausible:
+      return "frame that makes no sense";
+    case UnwindEnd::kTooDeep:
+      return "too many frames";
+  }
+  return "";
+}
+
+UnwoundStack Unwinder::unwind(const RegisterSet& registers, StackSnapshot stack, CodeMap& code) {
+  return StackWalk(*this, registers, stack, code).run();
+}
+
+const UnwindRow* Unwinder::find_row(const UnwindTable& table, FileAddress pc) {
+  const RuleKey key{&table, pc.value};
+  if (const auto found = row_indices_.find(key); found != row_indices_.end()) {
+    return found->second == kNoRow ? nullptr : &rows_[found->second];
+  }
+  if (row_indices_.size() >= kMaxCachedRows) {
+    row_indices_.clear();
+    rows_.clear();
+  }
+  const auto row = table.find(pc);
+  row_indices_.emplace(key, row ? static_cast<std::uint32_t>(rows_.size()) : kNoRow);
+  if (!row) return nullptr;
+  rows_.push_back(*row);
+  return &rows_.back();
+}
+
+}  // namespace nodescope

@@ -1,0 +1,80 @@
+#include "binary/leaf_frame.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/byte_source.h"
+
+namespace nodescope {
+namespace {
+
+using namespace std::string_literals;
+
+LeafFrame at(const std::string& code, std::size_t pc, bool from_begin = true,
+             bool top_is_return_address = false) {
+  return find_leaf_frame({as_byte_span(code), pc, from_begin, top_is_return_address});
+}
+
+// mov rcx, [rdi]; push rbp; mov rbp, rsp; nop; pop rbp; ret
+const std::string kFunction = "\x48\x8B\x0F\x55\x48\x89\xE5\x90\x5D\xC3";
+
+TEST(LeafFrame, FollowsThePrologue) {
+  EXPECT_EQ(at(kFunction, 0), LeafFrame::kOnlyReturn);
+  EXPECT_EQ(at(kFunction, 3), LeafFrame::kOnlyReturn);
+  EXPECT_EQ(at(kFunction, 4), LeafFrame::kRbpPushed);
+  EXPECT_EQ(at(kFunction, 7), LeafFrame::kComplete);
+  EXPECT_EQ(at(kFunction, 8), LeafFrame::kComplete);
+  EXPECT_EQ(at(kFunction, 9), LeafFrame::kOnlyReturn);
+  EXPECT_EQ(at("\x55\x48\x89\xE5\xC2\x08\x00"s, 4), LeafFrame::kOnlyReturn);
+}
+
+TEST(LeafFrame, WithoutTheBeginOnlyWhatIsNear) {
+  EXPECT_EQ(at(kFunction, 0, false), LeafFrame::kComplete);
+  EXPECT_EQ(at(kFunction, 3, false), LeafFrame::kOnlyReturn);
+  EXPECT_EQ(at(kFunction, 4, false), LeafFrame::kRbpPushed);
+  EXPECT_EQ(at("", 0, false), LeafFrame::kComplete);
+  EXPECT_EQ(at("", 0, true), LeafFrame::kOnlyReturn);  // nothing has run yet
+}
+
+TEST(LeafFrame, WithoutAPrologueTheStackTells) {
+  const std::string handler(200, '\x90');
+  EXPECT_EQ(at(handler, 50, true, true), LeafFrame::kOnlyReturn);
+  EXPECT_EQ(at(handler, 50, true, false), LeafFrame::kComplete);
+  // One that comes late is that of a path.
+  const std::string late = std::string(150, '\x90') + "\x55\x48\x89\xE5\x90\x90";
+  EXPECT_EQ(at(late, 50, true, true), LeafFrame::kOnlyReturn);
+  EXPECT_EQ(at(late, 155, true, false), LeafFrame::kComplete);
+  // With one at the begin the stack is not asked.
+  EXPECT_EQ(at(kFunction, 7, true, true), LeafFrame::kComplete);
+}
+
+TEST(LeafFrame, FindsTheBeginOfABuiltin) {
+  const std::string code = std::string(40, '\x90') + std::string(24, '\xCC') + std::string(64, '\x90');
+  const auto bytes = as_byte_span(code);
+  EXPECT_EQ(find_builtin_begin(bytes, 64, 0x1000), 64u);
+  EXPECT_EQ(find_builtin_begin(bytes, 120, 0x1000), 64u);
+  EXPECT_EQ(find_builtin_begin(bytes, 30, 0x1000), bytes.size());  // begins before these bytes
+  EXPECT_EQ(find_builtin_begin(bytes, 120, 0x1010), 48u);          // an int3, too: aligned there
+  EXPECT_EQ(find_builtin_begin({}, 10, 0x1000), 0u);
+}
+
+TEST(LeafFrame, KnowsCallInstructions) {
+  const auto call = [](const std::string& bytes) { return ends_with_call(as_byte_span(bytes)); };
+  EXPECT_TRUE(call("\xE8\x01\x02\x03\x04"));           // call rel32
+  EXPECT_TRUE(call("\xFF\xD0"));                       // call rax
+  EXPECT_TRUE(call("\x41\xFF\xD2"));                   // call r10
+  EXPECT_TRUE(call("\xFF\x50\x10"));                   // call [rax+16]
+  EXPECT_TRUE(call("\x41\xFF\x54\x24\x10"));           // call [r12+16]
+  EXPECT_TRUE(call("\xFF\x14\xC8"));                   // call [rax+rcx*8]
+  EXPECT_TRUE(call("\x41\xFF\x95\x00\x01\x00\x00"s));  // call [r13+256]
+  EXPECT_TRUE(call("\xFF\x94\x24\x00\x01\x00\x00"s));  // call [rsp+256]
+  EXPECT_TRUE(call("\xFF\x15\x00\x01\x00\x00"s));      // call [rip+256]
+  EXPECT_FALSE(call("\xFF\xE0"));                      // jmp rax
+  EXPECT_FALSE(call("\x90\x90\x90\x90\x90\x90\x90"));
+  EXPECT_FALSE(call("\xFF\x50"));
+  EXPECT_FALSE(call(""));
+}
+
+}  // namespace
+}  // namespace nodescope
