@@ -48,9 +48,6 @@ std::span<const Format* const> all_formats();
 
 const Format* find_format(std::string_view name);
 
-// The writable format whose extension `path` ends with (".cpuprofile", ".pb.gz", ".speedscope.json").
-const Format* format_of_path(std::string_view path);
-
 // Undoes gzip and zstd, recognises the format by content and reads it.
 Result<Profile> read_profile(std::unique_ptr<ByteSource> source, const ReadOptions& options);
 

@@ -1,0 +1,78 @@
+#include "formats/folded/folded_annotation.h"
+
+#include "formats/symbol_name.h"
+
+namespace nodescope {
+
+namespace {
+
+constexpr std::string_view kKernelMark = "_[k]";
+constexpr std::string_view kJitMark = "_[j]";
+constexpr std::string_view kInlinedMark = "_[i]";
+
+// Stands for the perf-PID.map that a folded line does not name.
+constexpr std::string_view kJitModule = "[jit]";
+
+bool take_mark(std::string_view& text, std::string_view mark) {
+  if (!text.ends_with(mark)) return false;
+  text.remove_suffix(mark.size());
+  return true;
+}
+
+bool is_jit_module(std::string_view module) {
+  if (module == kJitModule) return true;
+  const std::string_view base = module.substr(module.rfind('/') + 1);
+  return base.starts_with("perf-") && base.ends_with(".map");
+}
+
+bool is_v8_code(FrameKind kind) {
+  return kind == FrameKind::kJs || kind == FrameKind::kRegExp || kind == FrameKind::kWasm;
+}
+
+std::string_view mark_of(const Profile& profile, const Frame& frame) {
+  if (frame.inlined) return kInlinedMark;
+  if (frame.kind == FrameKind::kKernel) return kKernelMark;
+  if (is_v8_code(frame.kind) || is_jit_module(profile.text(frame.module))) return kJitMark;
+  return {};
+}
+
+// A frame without a name is called by its module, as stackcollapse-perf.pl does.
+std::string name_of(const Profile& profile, const Frame& frame) {
+  const std::string_view module = profile.text(frame.module);
+  const bool has_name = frame.kind != FrameKind::kUnknown || frame.function != StringId{};
+  if (has_name || module.empty() || module == "[unknown]") return symbol_of_frame(profile, frame);
+  return "[" + std::string(module.substr(module.rfind('/') + 1)) + "]";
+}
+
+}  // namespace
+
+Frame frame_of_annotated_name(Profile& profile, std::string_view text) {
+  const bool inlined = take_mark(text, kInlinedMark);
+  const bool kernel = !inlined && take_mark(text, kKernelMark);
+  const bool jit = !inlined && !kernel && take_mark(text, kJitMark);
+  Frame frame = frame_of_symbol(profile, text, {}, inlined);
+  if (kernel) {
+    frame = {};
+    frame.function = profile.strings.intern(text);
+    frame.kind = FrameKind::kKernel;
+  }
+  if (jit && !is_v8_code(frame.kind)) frame.module = profile.strings.intern(kJitModule);
+  return frame;
+}
+
+std::string folded_name(const Profile& profile, const Frame& frame, bool annotate) {
+  std::string name = one_folded_name(name_of(profile, frame));
+  if (annotate) name += mark_of(profile, frame);
+  return name;
+}
+
+std::string one_folded_name(std::string_view text) {
+  std::string name(text);
+  for (char& c : name) {
+    if (c == ';') c = ':';
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  return name;
+}
+
+}  // namespace nodescope

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/perf_script/collapse.h"
+
+namespace nodescope {
+
+// How stackcollapse-perf.pl reads a line.  Each function does what one regular expression of the script does,
+// its backtracking included, in linear time.
+
+// "V8 WorkerThread 24636/25607 [000] 94564.109216: 100 cycles:"
+struct ScriptHeader {
+  std::string_view comm;
+  std::string_view pid;  // "?" if there is only one number
+  std::string_view tid;
+};
+std::optional<ScriptHeader> match_script_header(std::string_view line);
+
+struct ScriptEvent {
+  std::string_view period;  // empty if there is none
+  std::string_view name;
+};
+std::optional<ScriptEvent> match_script_event(std::string_view line);
+
+// "7fffb84c9afc cpu_startup_entry+0x800047c022ec ([kernel.kallsyms])"
+struct ScriptFrame {
+  std::string_view address;
+  std::string_view function;  // with its offset
+  std::string_view module;
+};
+std::optional<ScriptFrame> match_script_frame(std::string_view line);
+
+// The functions of a frame, outermost first: "a->b" are two.
+struct ScriptFunction {
+  std::string name;
+  bool takes_source_line = false;  // with --srcline the line that follows belongs to it
+};
+std::vector<ScriptFunction> script_functions(const ScriptFrame& frame, bool is_java,
+                                             const CollapseOptions& options);
+
+// What a line of `perf script -F +srcline` adds to the function before it.
+std::string script_source_line(std::string_view line);
+
+}  // namespace nodescope

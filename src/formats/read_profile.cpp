@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "formats/format.h"
+#include "formats/input.h"
+
+namespace nodescope {
+
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+struct KnownContent {
+  std::string_view start;
+  std::string_view what;
+};
+
+// Files that people give us by mistake, by how they begin.
+constexpr std::array kKnownContents = {
+    KnownContent{"\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0"sv,
+                 "a CPU profile of gperftools: `pprof -proto` makes a file of it that can be read"},
+    KnownContent{"\x7F"
+                 "ELF",
+                 "an ELF file: a program, a library or a core"},
+    KnownContent{"PK\x03\x04", "a ZIP archive: unpack it first"},
+    KnownContent{"\xFD"
+                 "7zXZ",
+                 "xz: unpack it first"},
+    KnownContent{"BZh", "bzip2: unpack it first"},
+    KnownContent{"\x04\x22\x4D\x18", "lz4: unpack it first"},
+    KnownContent{"\x89PNG", "a PNG picture"},
+    KnownContent{"%PDF", "a PDF document"},
+    KnownContent{"SQLite format 3", "an SQLite database"},
+    KnownContent{"FLR", "a Java Flight Recorder file"},
+    KnownContent{"JiTD", "a jitdump: give the perf.data that goes with it"},
+    KnownContent{"DTiJ", "a jitdump: give the perf.data that goes with it"},
+    KnownContent{"{\"snapshot\":", "a heap snapshot"},
+    KnownContent{"#!", "a script"},
+    KnownContent{"<svg", "an SVG picture: give the profile that it was made from"},
+    KnownContent{"<?xml", "XML"},
+    KnownContent{"<!DOCTYPE html", "an HTML page"},
+    KnownContent{"<html", "an HTML page"},
+    KnownContent{"{", "JSON of another kind"},
+    KnownContent{"[", "JSON of another kind"},
+};
+
+constexpr std::size_t kTarMagicOffset = 257;
+constexpr std::size_t kShownBytes = 4;
+constexpr std::size_t kShownText = 40;
+
+bool is_text(std::string_view head) {
+  const std::string_view part = head.substr(0, 512);
+  return std::ranges::none_of(part, [](char c) {
+    const auto byte = static_cast<std::uint8_t>(c);
+    return byte < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != '\x1B';
+  });
+}
+
+std::string describe_start(std::string_view head) {
+  if (is_text(head)) {
+    const std::string_view line = head.substr(0, head.find_first_of("\r\n"));
+    return fmt::format("\"{}{}\"", printable(line.substr(0, kShownText)),
+                       line.size() > kShownText ? "…" : "");
+  }
+  std::string bytes;
+  for (const char c : head.substr(0, kShownBytes)) {
+    bytes += fmt::format("{}{:02x}", bytes.empty() ? "" : " ", static_cast<std::uint8_t>(c));
+  }
+  return bytes;
+}
+
+std::string_view describe_kind(std::string_view head) {
+  const auto known = std::ranges::find_if(
+      kKnownContents, [&](const KnownContent& content) { return head.starts_with(content.start); });
+  if (known != kKnownContents.end()) return known->what;
+  if (head.size() > kTarMagicOffset && head.substr(kTarMagicOffset).starts_with("ustar")) {
+    return "a tar archive: unpack it first";
+  }
+  return is_text(head) ? "text" : "binary";
+}
+
+std::string names_of_readable_formats() {
+  std::string names;
+  for (const Format* format : all_formats()) {
+    if (format->read == nullptr) continue;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", format->name);
+  }
+  return names;
+}
+
+const Format* recognise(std::string_view head) {
+  for (const Format* format : all_formats()) {
+    if (format->recognise != nullptr && format->read != nullptr && format->recognise(head)) return format;
+  }
+  return nullptr;
+}
+
+// A reader that found nothing in a shortened file gave an error about its end; the reason is below it.
+Error with_damage(Error error, const Diagnostics& damage) {
+  for (const Diagnostic& entry : damage.entries()) {
+    error.message += fmt::format(" ({}: {})", entry.what, entry.example);
+  }
+  return error;
+}
+
+}  // namespace
+
+Result<Profile> read_profile(std::unique_ptr<ByteSource> source, const ReadOptions& options) {
+  auto content = open_content(std::move(source));
+  if (!content) return std::unexpected(std::move(content.error()));
+  PeekableSource& input = **content;
+  if (input.head().empty()) return fail(ErrorCode::kInvalidInput, fmt::format("{}: is empty", input.name()));
+
+  const Format* format = recognise(input.head());
+  if (format == nullptr) {
+    return fail(
+        ErrorCode::kInvalidInput,
+        fmt::format("{}: not a profile that nodescope knows (starts with {}: {}). Known: {}", input.name(),
+                    describe_start(input.head()), describe_kind(input.head()), names_of_readable_formats()));
+  }
+  if (options.progress != nullptr) options.progress->total_bytes = input.size().value_or(0);
+  auto profile = format->read(input, options);
+  if (!profile) return std::unexpected(with_damage(std::move(profile.error()), input.damage()));
+  profile->diagnostics.merge(input.damage());
+  profile->facts["format"] = format->name;
+  return profile;
+}
+
+}  // namespace nodescope

@@ -1,0 +1,45 @@
+#include "formats/recording/recording.h"
+
+#include <zstd.h>
+
+#include <string>
+
+#include "formats/recording/recording_reader.h"
+#include "formats/recording/recording_writer.h"
+
+namespace nodescope {
+
+namespace {
+
+// A day of four threads takes 40 MB.  A mapped file of any size is read in place.
+constexpr std::uint64_t kMaxBytesInMemory = std::uint64_t{4} << 30;
+
+bool decompress_zstd(std::span<const std::byte> stored, std::span<std::byte> raw) {
+  return ZSTD_decompress(raw.data(), raw.size(), stored.data(), stored.size()) == raw.size();
+}
+
+Result<Profile> read(ByteSource& source, const ReadOptions& options) {
+  std::string storage;
+  const auto mapped = source.mapped();
+  const auto file =
+      mapped ? Result<std::span<const std::byte>>(*mapped) : read_whole(source, storage, kMaxBytesInMemory);
+  if (!file) return std::unexpected(file.error());
+  return recording::read_recording(*file, source.name(), decompress_zstd, options.progress);
+}
+
+Result<void> write(const Profile& profile, const WriteOptions&, ByteSink& sink) {
+  return RecordingWriter(sink).finish(profile);
+}
+
+}  // namespace
+
+constexpr Format kRecordingFormat = {
+    .name = "nscope",
+    .extension = ".nscope",
+    .description = "nodescope recording: everything, small and fast to open",
+    .recognise = recording::is_recording,
+    .read = read,
+    .write = write,
+};
+
+}  // namespace nodescope

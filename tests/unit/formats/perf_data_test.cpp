@@ -1,0 +1,637 @@
+#include "formats/perf_data/perf_data.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "formats/symbol_name.h"
+#include "support/memory_files.h"
+#include "support/perf_data_builder.h"
+#include "support/profiles.h"
+
+namespace nodescope {
+namespace {
+
+using testing::Bytes;
+using testing::MemoryFiles;
+using testing::PerfDataBuilder;
+using testing::read_test_file;
+
+constexpr std::uint64_t kIp = 1 << 0;
+constexpr std::uint64_t kTid = 1 << 1;
+constexpr std::uint64_t kTime = 1 << 2;
+constexpr std::uint64_t kCallchain = 1 << 5;
+constexpr std::uint64_t kPeriod = 1 << 8;
+constexpr std::uint64_t kIdentifier = 1 << 16;
+constexpr std::uint64_t kContextKernel = static_cast<std::uint64_t>(-128);
+constexpr std::uint64_t kContextUser = static_cast<std::uint64_t>(-512);
+constexpr std::uint16_t kUser = 2;
+
+Result<Profile> read(const std::string& bytes, FileOpener* files = nullptr,
+                     std::string name = "/rec/perf.data") {
+  MemorySource source(bytes, std::move(name));
+  ReadOptions options;
+  options.files = files;
+  return kPerfDataFormat.read(source, options);
+}
+
+Profile read_good(const std::string& bytes, FileOpener* files = nullptr) {
+  auto profile = read(bytes, files);
+  EXPECT_TRUE(profile) << (profile ? "" : profile.error().message);
+  return profile ? std::move(*profile) : Profile();
+}
+
+// As perf script prints it: "comm pid/tid time period event", then the frames, innermost first.
+std::string to_script(const Profile& profile) {
+  std::string text;
+  for (std::size_t i = 0; i < profile.samples.size(); ++i) {
+    const Sample sample = profile.samples[i];
+    const Thread& thread = profile.thread(sample.context.thread);
+    text += fmt::format("{} {}/{} {}.{:06} {} {}\n", profile.text(thread.name),
+                        profile.process(thread.process).pid, thread.tid, sample.time_ns / 1'000'000'000,
+                        sample.time_ns % 1'000'000'000 / 1000, sample.weight,
+                        profile.text(profile.event(sample.context.event).name));
+    std::vector<FrameId> frames = profile.stacks.unwind(sample.stack);
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+      const Frame& place = profile.frames[*frame];
+      text += fmt::format("\t{} ({})\n", symbol_of_frame(profile, place), profile.text(place.module));
+    }
+  }
+  return text;
+}
+
+// The modules of a sample's frames, innermost first.
+std::vector<std::string> modules(const Profile& profile, std::size_t sample) {
+  std::vector<std::string> texts;
+  for (StackId stack = profile.samples.stack(sample); stack != kEmptyStack;
+       stack = profile.stacks.caller(stack)) {
+    texts.emplace_back(profile.text(profile.frames[profile.stacks.frame(stack)].module));
+  }
+  return texts;
+}
+
+// ---------------------------------------------------------------- recordings of the real perf
+
+const std::filesystem::path kGolden = std::filesystem::path(NODESCOPE_SOURCE_DIR) / "tests/golden/perf-data";
+
+// The files of the folder `files` as if they were at the root of the file system, and those of the case.
+class GoldenFiles final : public FileOpener {
+ public:
+  Result<std::unique_ptr<ByteSource>> open(const std::string& path) override {
+    const bool is_beside = path.starts_with(kGolden.string());
+    std::ifstream file(is_beside ? path : (kGolden / "files").string() + path, std::ios::binary);
+    if (!file) return fail(ErrorCode::kNotFound, path);
+    contents_.push_back(std::make_unique<std::string>(std::istreambuf_iterator<char>(file),
+                                                      std::istreambuf_iterator<char>()));
+    return std::make_unique<MemorySource>(*contents_.back(), path);
+  }
+
+ private:
+  std::vector<std::unique_ptr<std::string>> contents_;
+};
+
+class PerfDataGolden : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(PerfDataGolden, SaysWhatPerfScriptSays) {
+  const std::string folder = std::string("tests/golden/perf-data/") + GetParam();
+  GoldenFiles files;
+  const std::string input = read_test_file(folder + "/input");
+  ASSERT_TRUE(kPerfDataFormat.recognise(input));
+  const auto profile = read(input, &files, (kGolden / GetParam() / "input").string());
+  ASSERT_TRUE(profile) << profile.error().message;
+  EXPECT_EQ(to_script(*profile), read_test_file(folder + "/expected"));
+}
+
+TEST_P(PerfDataGolden, EveryPrefixIsSafe) {
+  const std::string input = read_test_file(std::string("tests/golden/perf-data/") + GetParam() + "/input");
+  testing::read_every_prefix(kPerfDataFormat, input, 37);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, PerfDataGolden,
+                         ::testing::Values("fp", "no-callchain", "dwarf", "pipe", "zstd", "zstd-pipe",
+                                           "group", "two-events", "tracepoint", "every-field", "no-time",
+                                           "buildid-mmap", "killed", "javascript", "jitdump", "injected"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+Profile read_golden(const std::string& name) {
+  GoldenFiles files;
+  auto profile = read(read_test_file("tests/golden/perf-data/" + name + "/input"), &files,
+                      (kGolden / name / "input").string());
+  EXPECT_TRUE(profile);
+  return std::move(*profile);
+}
+
+TEST(PerfData, TellsFactsAboutTheRecording) {
+  const Profile profile = read_golden("fp");
+  EXPECT_EQ(profile.facts.at("format"), "perf.data");
+  EXPECT_EQ(profile.facts.at("architecture"), "x86_64");
+  EXPECT_EQ(profile.facts.at("host"), "vm");
+  EXPECT_EQ(profile.facts.at("cpus"), "2");
+  EXPECT_TRUE(profile.facts.at("perf").starts_with("6.1.")) << profile.facts.at("perf");
+  EXPECT_TRUE(profile.facts.at("command").ends_with("perf record -F 499 -g -o perf.data ./spin"));
+  EXPECT_TRUE(profile.facts.contains("kernel"));
+  EXPECT_TRUE(profile.facts.contains("duration"));
+  EXPECT_EQ(profile.events().size(), 1u);
+  EXPECT_EQ(profile.events()[0].unit, Unit::kNanoseconds);
+  EXPECT_EQ(profile.lost_samples, 0u);
+  EXPECT_FALSE(profile.diagnostics.has(Severity::kWarning));
+}
+
+TEST(PerfData, KnowsTheKindsOfFrames) {
+  const Profile profile = read_golden("javascript");
+  std::map<FrameKind, int> kinds;
+  for (std::size_t i = 0; i < profile.frames.size(); ++i) ++kinds[profile.frames[FrameId{i}].kind];
+  EXPECT_GT(kinds[FrameKind::kJs], 5);
+  EXPECT_GT(kinds[FrameKind::kUnknown], 1);
+  const Profile native = read_golden("fp");
+  for (std::size_t i = 0; i < native.frames.size(); ++i) {
+    const Frame& frame = native.frames[FrameId{i}];
+    const std::string_view module = native.text(frame.module);
+    const FrameKind expected = module == "/srv/app/spin"       ? FrameKind::kNative
+                               : module == "[kernel.kallsyms]" ? FrameKind::kKernel
+                                                               : FrameKind::kUnknown;
+    EXPECT_EQ(frame.kind, expected) << native.text(frame.function) << module;
+  }
+}
+
+TEST(PerfData, KeepsMappingsOfProcessesWithSamples) {
+  const Profile profile = read_golden("fp");
+  const auto is_program = [&](const Mapping& mapping) {
+    return profile.text(mapping.file) == "/srv/app/spin";
+  };
+  const auto program = std::ranges::find_if(profile.mappings, is_program);
+  ASSERT_NE(program, profile.mappings.end());
+  EXPECT_EQ(profile.text(program->build_id).size(), 40u);
+  EXPECT_LT(program->start, program->end);
+}
+
+TEST(PerfData, KnowsTheWallClockWhereTheFileDoes) {
+  constexpr std::int64_t kYear2026 = 1'767'225'600'000'000'000;
+  EXPECT_GT(read_golden("jitdump").clock_offset_ns, kYear2026);
+  EXPECT_EQ(read_golden("fp").clock_offset_ns, 0);
+}
+
+TEST(PerfData, ChildProcessesHaveTheMappingsOfTheirParent) {
+  const Profile profile = read_golden("fp");
+  std::set<std::int32_t> pids;
+  for (std::size_t i = 0; i < profile.samples.size(); ++i) {
+    pids.insert(profile.process(profile.thread(profile.samples.context(i).thread).process).pid);
+  }
+  EXPECT_EQ(pids.size(), 2u);
+}
+
+TEST(PerfData, AKilledRecordingIsReadToItsEnd) {
+  const Profile profile = read_golden("killed");
+  EXPECT_EQ(profile.diagnostics.count("perf record did not end by itself: read up to the end of the file"),
+            1u);
+  EXPECT_GT(profile.samples.size(), 0u);
+}
+
+// ---------------------------------------------------------------- files made here
+
+PerfDataBuilder::Attribute plain_attribute() {
+  return {.sample_type = kIp | kTid | kTime | kCallchain | kPeriod};
+}
+
+// A sample of plain_attribute().
+Bytes sample_body(std::uint64_t time, std::uint32_t tid, std::vector<std::uint64_t> chain,
+                  std::uint64_t period = 1) {
+  Bytes body;
+  body.put(std::uint64_t{0x1234}).put(std::uint32_t{100}).put(tid).words({time, period, chain.size()});
+  for (const std::uint64_t address : chain) body.put(address);
+  return body;
+}
+
+// The trailer of sample_id_all for plain_attribute().
+Bytes& with_trailer(Bytes& body, std::uint64_t time) {
+  return body.put(std::uint32_t{100}).put(std::uint32_t{100}).put(time);
+}
+
+Bytes mmap_body(std::uint64_t begin, std::uint64_t size, std::string_view path, std::uint64_t time,
+                std::uint32_t pid = 100) {
+  Bytes body;
+  body.put(pid).put(pid).words({begin, size, 0}).padded(path);
+  return with_trailer(body, time);
+}
+
+Bytes comm_body(std::uint32_t pid, std::uint32_t tid, std::string_view name, std::uint64_t time) {
+  Bytes body;
+  body.put(pid).put(tid).padded(name);
+  return with_trailer(body, time);
+}
+
+Bytes fork_body(std::uint32_t pid, std::uint32_t parent, std::uint32_t tid, std::uint32_t parent_tid,
+                std::uint64_t time) {
+  Bytes body;
+  body.put(pid).put(parent).put(tid).put(parent_tid).put(time);
+  return with_trailer(body, time);
+}
+
+constexpr std::uint32_t kMmap = 1, kLost = 2, kComm = 3, kFork = 7, kSample = 9, kLostSamples = 13,
+                        kNamespaces = 16, kKsymbol = 17, kFinishedRound = 68, kAuxtrace = 71,
+                        kCompressed = 81;
+
+TEST(PerfData, OtherByteOrdersAndVersionsAreRefused) {
+  for (const char* magic : {"2ELIFREP", "PERFFILE"}) {
+    const std::string bytes = std::string(magic) + std::string(200, '\0');
+    EXPECT_TRUE(kPerfDataFormat.recognise(bytes));
+    const auto profile = read(bytes);
+    ASSERT_FALSE(profile);
+    EXPECT_EQ(profile.error().code, ErrorCode::kUnsupported);
+  }
+  EXPECT_FALSE(kPerfDataFormat.recognise("PERFILE3"));
+  EXPECT_FALSE(kPerfDataFormat.recognise("PERF"));
+  EXPECT_FALSE(read("PERFILE2"));
+  EXPECT_FALSE(read(""));
+}
+
+TEST(PerfData, CallChainsSwitchBetweenKernelAndUser) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  builder.record(kMmap, kUser, mmap_body(0x1000, 0x1000, "/bin/app", 0));
+  builder.record(
+      kSample, 1,
+      sample_body(10, 100, {kContextKernel, 0xFFFFFFFF81000001, kContextUser, 0x1100, 0x1200, 0x9999}));
+  const Profile profile = read_good(builder.file());
+  EXPECT_EQ(modules(profile, 0),
+            (std::vector<std::string>{"[kernel.kallsyms]", "/bin/app", "/bin/app", "[unknown]"}));
+}
+
+TEST(PerfData, WithoutACallChainTheAddressIsTheStack) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  builder.record(kMmap, kUser, mmap_body(0x1000, 0x1000, "/bin/app", 0));
+  builder.record(kSample, kUser, sample_body(10, 100, {}));
+  EXPECT_EQ(modules(read_good(builder.file()), 0), (std::vector<std::string>{"/bin/app"}));
+}
+
+TEST(PerfData, ACallChainWithoutAddressesIsAsIfThereWereNone) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  builder.record(kMmap, kUser, mmap_body(0x1000, 0x1000, "/bin/app", 0));
+  builder.record(kSample, kUser, sample_body(10, 100, {kContextUser}));
+  EXPECT_EQ(modules(read_good(builder.file()), 0), (std::vector<std::string>{"/bin/app"}));
+}
+
+TEST(PerfData, PartsOfUnknownKindsAreLeftOut) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  const auto deferred = static_cast<std::uint64_t>(-640);
+  builder.record(kSample, 1, sample_body(10, 100, {kContextKernel, 0xFFFFFFFF81000001, deferred, 77}));
+  const Profile profile = read_good(builder.file());
+  EXPECT_EQ(modules(profile, 0), (std::vector<std::string>{"[kernel.kallsyms]"}));
+  EXPECT_EQ(profile.diagnostics.count("part of a call chain of an unknown kind: left out"), 1u);
+}
+
+TEST(PerfData, RecordsAreProcessedInTheOrderOfTheirTimes) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  // Two processors: the second one's buffer is written behind the first one's.
+  builder.record(kMmap, kUser, mmap_body(0x1000, 0x1000, "/first", 5));
+  builder.record(kSample, kUser, sample_body(10, 100, {kContextUser, 0x1100}));
+  builder.record(kSample, kUser, sample_body(30, 100, {kContextUser, 0x1100}));
+  builder.record(kSample, kUser, sample_body(15, 101, {kContextUser, 0x1100}));
+  builder.record(kMmap, kUser, mmap_body(0x1000, 0x1000, "/second", 20));
+  builder.record(kSample, kUser, sample_body(25, 101, {kContextUser, 0x1100}));
+  builder.record(kFinishedRound, 0, {});
+  builder.record(kSample, kUser, sample_body(40, 100, {kContextUser, 0x1100}));
+  builder.record(kSample, kUser, sample_body(28, 101, {kContextUser, 0x1100}));
+  builder.record(kFinishedRound, 0, {});
+  const Profile profile = read_good(builder.file());
+  ASSERT_EQ(profile.samples.size(), 6u);
+  EXPECT_TRUE(profile.samples.is_sorted_by_time());
+  std::string order;
+  for (std::size_t i = 0; i < 6; ++i)
+    order += fmt::format("{}{} ", profile.samples.time_ns(i), modules(profile, i)[0]);
+  EXPECT_EQ(order, "10/first 15/first 25/second 28/second 30/second 40/second ");
+}
+
+TEST(PerfData, AnExecForgetsTheMappingsAndAForkCopiesThem) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  builder.record(kMmap, kUser, mmap_body(0x1000, 0x1000, "/parent", 1));
+  builder.record(kFork, 0, fork_body(200, 100, 200, 100, 2));
+  const auto sample_of_child = [](std::uint64_t time) {
+    Bytes body;
+    body.put(std::uint64_t{0})
+        .put(std::uint32_t{200})
+        .put(std::uint32_t{200})
+        .words({time, 1, 2, kContextUser, 0x1100});
+    return body;
+  };
+  builder.record(kSample, kUser, sample_of_child(3));
+  builder.record(kComm, 1 << 13, comm_body(200, 200, "child", 4));
+  builder.record(kSample, kUser, sample_of_child(5));
+  builder.record(kMmap, kUser, mmap_body(0x1000, 0x1000, "/child", 6, 200));
+  builder.record(kSample, kUser, sample_of_child(7));
+  builder.record(kSample, kUser, sample_body(8, 100, {kContextUser, 0x1100}));
+  const Profile profile = read_good(builder.file());
+  ASSERT_EQ(profile.samples.size(), 4u);
+  EXPECT_EQ(modules(profile, 0)[0], "/parent");
+  EXPECT_EQ(modules(profile, 1)[0], "[unknown]");
+  EXPECT_EQ(modules(profile, 2)[0], "/child");
+  EXPECT_EQ(modules(profile, 3)[0], "/parent");
+}
+
+TEST(PerfData, ThreadsAreNamedAsPerfNamesThem) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  builder.record(kSample, kUser, sample_body(1, 101, {kContextUser, 1}));
+  builder.record(kComm, 0, comm_body(100, 100, "node", 2));
+  builder.record(kFork, 0, fork_body(100, 100, 102, 100, 3));
+  builder.record(kSample, kUser, sample_body(4, 102, {kContextUser, 1}));
+  builder.record(kComm, 0, comm_body(100, 102, "worker", 5));
+  builder.record(kSample, kUser, sample_body(6, 102, {kContextUser, 1}));
+  builder.record(kSample, kUser, sample_body(7, 101, {kContextUser, 1}));
+  Bytes idle;
+  idle.words({0, 0, 8, 1, 2, kContextKernel, 1});
+  builder.record(kSample, 1, idle);
+  const Profile profile = read_good(builder.file());
+  std::string names;
+  for (std::size_t i = 0; i < profile.samples.size(); ++i) {
+    const Thread& thread = profile.thread(profile.samples.context(i).thread);
+    names +=
+        fmt::format("{}/{} ", profile.text(profile.process(thread.process).name), profile.text(thread.name));
+  }
+  EXPECT_EQ(names, ":101/:101 node/node node/worker node/:101 swapper/swapper ");
+}
+
+TEST(PerfData, EveryFieldOfASampleIsSkipped) {
+  // All fields that exist, so that the call chain is in the middle and the copy of the stack behind it.
+  PerfDataBuilder::Attribute attribute = plain_attribute();
+  attribute.sample_type = (1 << 25) - 1;
+  attribute.read_format = 1 | 2 | 4 | 16;  // not a group
+  attribute.branch_sample_type = 1 << 17;
+  attribute.user_registers = 1 << 7 | 1 << 8;
+  attribute.ids = {7};
+  PerfDataBuilder builder;
+  builder.attribute(attribute);
+  Bytes body;
+  body.words({7, 0x1234}).put(std::uint32_t{100}).put(std::uint32_t{101}).words({55, 0xADD, 7, 8});
+  body.put(std::uint32_t{3}).put(std::uint32_t{0}).put(std::uint64_t{999});  // cpu, period
+  body.words({500, 1, 2, 7, 0});                                             // value, times, id, lost
+  body.words({2, kContextUser, 0x1100});                                     // call chain
+  body.put(std::uint32_t{12}).raw("raw data 12.");                           // raw
+  body.words({1, 0, 0x1, 0x2, 0x3});                                         // branch stack with index
+  body.words({1, 0x7000, 0x1100});                                           // registers of a 32-bit process
+  body.words({16, 1, 2, 16});                                                // stack
+  body.words({1, 2, 3, 0, 4, 5, 6, 7}).words({8}).put(std::uint64_t{0});     // what is behind it
+  builder.record(kSample, kUser, body);
+  const Profile profile = read_good(builder.file());
+  ASSERT_EQ(profile.samples.size(), 1u);
+  const Sample sample = profile.samples[0];
+  EXPECT_EQ(sample.time_ns, 55);
+  EXPECT_EQ(sample.context.cpu, 3);
+  EXPECT_EQ(sample.weight, 500u) << "what the counter counted, since it was read";
+  EXPECT_EQ(profile.thread(sample.context.thread).tid, 101);
+  EXPECT_EQ(modules(profile, 0), (std::vector<std::string>{"[unknown]"}));
+}
+
+TEST(PerfData, SamplesOfSeveralEventsAreTold) {
+  PerfDataBuilder::Attribute first = plain_attribute();
+  first.sample_type |= kIdentifier;
+  first.ids = {11, 12};
+  PerfDataBuilder::Attribute second{
+      .config = 2, .period = 5, .sample_type = kIdentifier | kIp | kTid | kTime, .ids = {21}};
+  PerfDataBuilder builder;
+  builder.attribute(first).attribute(second);
+  builder.record(kSample, kUser, Bytes().words({12, 0x1}).raw(Bytes().words({100, 5, 77, 0}).text()));
+  builder.record(kSample, kUser, Bytes().words({21, 0x1, 100, 6}));
+  builder.record(kSample, kUser, Bytes().words({99, 0x1, 100, 7}));
+  for (const std::string& file : {builder.file(), builder.pipe()}) {
+    const Profile profile = read_good(file);
+    ASSERT_EQ(profile.samples.size(), 2u);
+    EXPECT_EQ(profile.text(profile.event(profile.samples[0].context.event).name), "cpu-clock");
+    EXPECT_EQ(profile.samples.weight(0), 77u);
+    EXPECT_EQ(profile.text(profile.event(profile.samples[1].context.event).name), "page-faults");
+    EXPECT_EQ(profile.samples.weight(1), 5u) << "the fixed period";
+    EXPECT_EQ(profile.diagnostics.count("sample of an event that the file does not describe: left out"), 1u);
+  }
+}
+
+TEST(PerfData, NamesEventsAsPerfDoes) {
+  const auto name_of = [](PerfDataBuilder::Attribute attribute) {
+    attribute.sample_type = kIp;
+    return std::string(read_good(PerfDataBuilder().attribute(attribute).file()).strings[StringId{1}]);
+  };
+  EXPECT_EQ(name_of({.type = 0, .config = 0}), "cycles");
+  EXPECT_EQ(name_of({.type = 1, .config = 3}), "context-switches");
+  EXPECT_EQ(name_of({.type = 1, .config = 0, .flags = 3 << 15}), "cpu-clock:ppp");
+  EXPECT_EQ(name_of({.type = 0, .config = 1, .flags = 1 << 5 | 1 << 6}), "instructions:u");
+  EXPECT_EQ(name_of({.type = 3, .config = 0x10002}), "LLC-load-misses");
+  EXPECT_EQ(name_of({.type = 2, .config = 314}), "tracepoint 314");
+  EXPECT_EQ(name_of({.type = 4, .config = 0x1A8}), "raw 0x1a8");
+}
+
+TEST(PerfData, LossesAreCountedOnce) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  builder.record(kSample, kUser, sample_body(1, 100, {kContextUser, 1}));
+  Bytes lost;
+  lost.words({0, 7});
+  builder.record(kLost, 0, with_trailer(lost, 2));
+  EXPECT_EQ(read_good(builder.file()).lost_samples, 7u);
+  // The kernel's own count of the same loss, which perf adds at the end without a time.
+  Bytes counted;
+  counted.words({6});
+  builder.record(kLostSamples, 0, with_trailer(counted, 0));
+  EXPECT_EQ(read_good(builder.file()).lost_samples, 6u);
+  // Lost by the hardware before.
+  Bytes hardware;
+  hardware.words({100});
+  builder.record(kLostSamples, 0, with_trailer(hardware, 3));
+  // Filtered, not lost.
+  builder.record(kLostSamples, 1 << 15, with_trailer(counted, 0));
+  const Profile profile = read_good(builder.file());
+  EXPECT_EQ(profile.lost_samples, 106u);
+  EXPECT_EQ(profile.diagnostics.count("samples lost while recording"), 106u);
+}
+
+TEST(PerfData, BpfProgramsOfTheKernelHaveNames) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  const auto symbol = [](std::string_view name, std::uint16_t flags, std::uint64_t time) {
+    Bytes body;
+    body.put(std::uint64_t{0xFFFFFFFFA0000000})
+        .put(std::uint32_t{256})
+        .put(std::uint16_t{1})
+        .put(flags)
+        .padded(name);
+    return with_trailer(body, time);
+  };
+  const auto sample = [](std::uint64_t time) {
+    return sample_body(time, 100, {kContextKernel, 0xFFFFFFFFA0000010});
+  };
+  builder.record(kKsymbol, 0, symbol("bpf_prog_one", 0, 1)).record(kSample, 1, sample(2));
+  builder.record(kKsymbol, 0, symbol("bpf_prog_one", 1, 3)).record(kSample, 1, sample(4));
+  builder.record(kKsymbol, 0, symbol("bpf_prog_two", 0, 5)).record(kSample, 1, sample(6));
+  const Profile profile = read_good(builder.file());
+  EXPECT_EQ(modules(profile, 0)[0], "bpf_prog_one");
+  EXPECT_EQ(modules(profile, 1)[0], "[kernel.kallsyms]");
+  EXPECT_EQ(modules(profile, 2)[0], "bpf_prog_two");
+  EXPECT_EQ(profile.frames[profile.stacks.frame(profile.samples.stack(2))].kind, FrameKind::kKernel);
+}
+
+TEST(PerfData, HardwareTracesAreSkippedWithTheirData) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  builder.record(kAuxtrace, 0, Bytes().words({24, 0, 0, 0, 0})).raw_records(std::string(24, '\xFF'));
+  builder.record(kSample, kUser, sample_body(1, 100, {kContextUser, 1}));
+  EXPECT_EQ(read_good(builder.file()).samples.size(), 1u);
+  builder.record(kAuxtrace, 0, Bytes().words({UINT64_MAX, 0, 0, 0, 0}));
+  const Profile profile = read_good(builder.file());
+  EXPECT_EQ(profile.samples.size(), 1u);
+  EXPECT_EQ(profile.diagnostics.count("the records are damaged: read up to there"), 1u);
+}
+
+TEST(PerfData, AContainersMapIsExplained) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  Bytes namespaces;
+  namespaces.put(std::uint32_t{100})
+      .put(std::uint32_t{100})
+      .words({7, 1, 1, 2, 2, 3, 3, 4, 0xF0000123, 5, 5, 6, 6, 7, 7});
+  builder.record(kNamespaces, 0, with_trailer(namespaces, 1));
+  builder.record(kMmap, kUser, mmap_body(0x1000, 0x1000, "//anon", 2));
+  builder.record(kSample, kUser, sample_body(3, 100, {kContextUser, 0x1100}));
+  const Profile profile = read_good(builder.file());
+  EXPECT_EQ(modules(profile, 0)[0], "/tmp/perf-100.map");
+  EXPECT_EQ(
+      profile.diagnostics.count(
+          "process of a container: its perf map is named after its number there; copy it to perf-PID.map"),
+      1u);
+}
+
+TEST(PerfData, AJitdumpOfAnotherClockIsUsedWithoutItsTimes) {
+  MemoryFiles files;
+  Bytes dump;
+  for (const std::uint32_t word : {0x4A695444u, 1u, 40u, 62u, 0u, 100u}) dump.put(word);
+  dump.words({0, 0});
+  Bytes load;
+  load.put(std::uint32_t{100})
+      .put(std::uint32_t{100})
+      .words({0x1100, 0x1100, 16, 0})
+      .raw(std::string("JS:*late /x.js:1:1\0", 19));
+  load.raw(std::string(16, '\x90'));
+  dump.put(std::uint32_t{0})
+      .put(static_cast<std::uint32_t>(16 + load.text().size()))
+      .put(std::uint64_t{1000});
+  files.add("/rec/jit-100.dump", dump.raw(load.text()).text());
+  for (const bool is_monotonic : {false, true}) {
+    PerfDataBuilder::Attribute attribute = plain_attribute();
+    if (is_monotonic) attribute.flags |= 1 << 25, attribute.clock_id = 1;
+    PerfDataBuilder builder;
+    builder.attribute(attribute);
+    builder.record(kMmap, kUser, mmap_body(0x1000, 0x1000, "//anon", 1));
+    builder.record(kMmap, kUser, mmap_body(0x8000, 0x1000, "/gone/jit-100.dump", 1));
+    builder.record(kSample, kUser, sample_body(999, 100, {kContextUser, 0x1108}));
+    builder.record(kSample, kUser, sample_body(1000, 100, {kContextUser, 0x1108}));
+    const Profile profile = read_good(builder.file(), &files);
+    EXPECT_EQ(modules(profile, 0)[0], is_monotonic ? "/tmp/perf-100.map" : "/gone/jit-100.dump");
+    EXPECT_EQ(modules(profile, 1)[0], "/gone/jit-100.dump");
+  }
+}
+
+// ---------------------------------------------------------------- damage
+
+TEST(PerfData, AFileShorterThanItSaysGivesWhatIsThere) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  builder.record(kSample, kUser, sample_body(1, 100, {kContextUser, 1}));
+  for (const std::uint64_t size : {std::uint64_t{1'000'000}, UINT64_MAX}) {
+    const Profile profile = read_good(builder.file(size));
+    EXPECT_EQ(profile.samples.size(), 1u);
+    EXPECT_EQ(profile.diagnostics.count("the file is shorter than its header says"), 1u);
+  }
+}
+
+TEST(PerfData, ARecordCutOffIsNotRead) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  builder.record(kSample, kUser, sample_body(1, 100, {kContextUser, 1}));
+  builder.record(kSample, kUser, sample_body(2, 100, {kContextUser, 1}));
+  const std::string whole = builder.pipe();
+  const Profile profile = read_good(whole.substr(0, whole.size() - 3));
+  EXPECT_EQ(profile.samples.size(), 1u);
+  EXPECT_EQ(profile.diagnostics.count("cut off in the middle of a record"), 1u);
+}
+
+TEST(PerfData, LiesWithinASampleCostOnlyTheSample) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  for (const std::uint64_t count : {std::uint64_t{3}, UINT64_MAX, UINT64_MAX / 8 + 2}) {
+    builder.record(kSample, kUser, Bytes().words({0, 100, 1, 1, count, kContextUser, 1}));
+  }
+  builder.record(kSample, kUser, Bytes().words({0, 100}));
+  builder.record(kSample, kUser, {});
+  builder.record(kSample, kUser, sample_body(2, 100, {kContextUser, 1}));
+  const Profile profile = read_good(builder.file());
+  EXPECT_EQ(profile.samples.size(), 1u);
+  EXPECT_EQ(profile.diagnostics.count("sample shorter than its event says: left out"), 5u);
+}
+
+TEST(PerfData, ARecordWithoutASizeEndsTheReading) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  builder.record(kSample, kUser, sample_body(1, 100, {kContextUser, 1})).raw_records(std::string(64, '\0'));
+  const Profile profile = read_good(builder.file());
+  EXPECT_EQ(profile.samples.size(), 1u);
+  EXPECT_TRUE(profile.diagnostics.has(Severity::kError));
+}
+
+TEST(PerfData, DamagedCompressionIsSaid) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  builder.record(kSample, kUser, sample_body(1, 100, {kContextUser, 1}));
+  builder.record(kCompressed, 0, Bytes().raw("this is not zstd"));
+  const Profile profile = read_good(builder.file());
+  EXPECT_EQ(profile.samples.size(), 1u);
+  EXPECT_EQ(profile.diagnostics.count("compressed records are damaged: the rest of them is lost"), 1u);
+}
+
+TEST(PerfData, OddMappingsAreSurvived) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  builder.record(kMmap, kUser, mmap_body(UINT64_MAX - 10, 0x1000, "/end", 1));
+  builder.record(kMmap, kUser, mmap_body(0, UINT64_MAX, "/all", 2));
+  builder.record(kMmap, kUser, Bytes().words({1, 2}));
+  builder.record(kMmap, 1, mmap_body(0, 0, "[kernel.kallsyms]_text", 3));
+  builder.record(kSample, kUser, sample_body(4, 100, {kContextUser, UINT64_MAX - 5000, 0, 1}));
+  const Profile profile = read_good(builder.file());
+  EXPECT_EQ(modules(profile, 0), (std::vector<std::string>{"/all", "/all", "/all"}));
+}
+
+TEST(PerfData, ARecordingWithoutEventsIsAnError) {
+  EXPECT_FALSE(read(PerfDataBuilder().file()));
+  EXPECT_FALSE(read(PerfDataBuilder().pipe()));
+  const auto profile = read(PerfDataBuilder().attribute(plain_attribute()).file());
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(profile->diagnostics.count("the recording has no samples"), 1u);
+}
+
+TEST(PerfData, StopsWhenCancelled) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  for (int i = 0; i < 20'000; ++i)
+    builder.record(kSample, kUser, sample_body(1, 100, {kContextUser, 1, 2, 3}));
+  const std::string file = builder.file();
+  MemorySource source(file, "perf.data");
+  Progress progress;
+  progress.cancelled = true;
+  ReadOptions options;
+  options.progress = &progress;
+  const auto profile = kPerfDataFormat.read(source, options);
+  ASSERT_FALSE(profile);
+  EXPECT_EQ(profile.error().code, ErrorCode::kInterrupted);
+  EXPECT_GT(progress.done_bytes.load(), 0u);
+}
+
+}  // namespace
+}  // namespace nodescope
