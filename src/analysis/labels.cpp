@@ -1,0 +1,109 @@
+#include "analysis/labels.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+
+namespace nodescope {
+
+namespace {
+
+std::string_view base_name(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+// "node:internal/timers" is short already.
+std::string_view short_file(std::string_view file) {
+  return file.starts_with("node:") ? file : base_name(file);
+}
+
+// "/app/x.js:3:9", "x.js:3"; as much of it as is known.
+std::string place_of(const Profile& profile, const Frame& frame, LabelStyle style) {
+  const std::string_view file = profile.text(frame.file);
+  std::string place(style == LabelStyle::kShort ? short_file(file) : file);
+  if (frame.line != 0) place += fmt::format(":{}", frame.line);
+  if (frame.line != 0 && frame.column != 0 && style != LabelStyle::kShort)
+    place += fmt::format(":{}", frame.column);
+  return place;
+}
+
+std::string script_label(const Profile& profile, const Frame& frame, LabelStyle style) {
+  const std::string_view function = profile.text(frame.function);
+  std::string label(function.empty() ? "(anonymous)" : function);
+  if (!profile.text(frame.file).empty()) label += " " + place_of(profile, frame, style);
+  return label;
+}
+
+std::string nameless_label(std::string_view module, FrameKind kind) {
+  const std::string_view name = base_name(module);
+  if (name.empty()) return kind == FrameKind::kKernel ? "[kernel]" : "[unknown]";
+  return name.starts_with('[') ? std::string(name) : fmt::format("[{}]", name);
+}
+
+// As difffolded.pl: "0x" with digits becomes "0x...".
+std::string without_hex(std::string_view text) {
+  std::string stripped;
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t end = i + 2;
+    if (text.substr(i, 2) == "0x") {
+      while (end < text.size() && std::isxdigit(static_cast<unsigned char>(text[end])) != 0) ++end;
+    }
+    if (end == i + 2) {
+      stripped += text[i++];
+    } else {
+      stripped += "0x...";
+      i = end;
+    }
+  }
+  return stripped;
+}
+
+}  // namespace
+
+std::string label_of(const Profile& profile, const Frame& frame, LabelStyle style) {
+  if (frame.kind == FrameKind::kJs) return script_label(profile, frame, style);
+  const std::string_view function = profile.text(frame.function);
+  if (function.empty()) return nameless_label(profile.text(frame.module), frame.kind);
+  if (frame.kind == FrameKind::kRegExp) return fmt::format("RegExp:{}", function);
+  return std::string(function);
+}
+
+LabelTable::LabelTable(LabelOptions options) : options_(options) {
+  add_name("");
+}
+
+std::vector<LabelId> LabelTable::add_frames(const Profile& profile) {
+  std::vector<LabelId> labels(profile.frames.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const Frame& frame = profile.frames[FrameId{i}];
+    std::string text =
+        options_.name != nullptr ? options_.name(profile, frame) : label_of(profile, frame, options_.style);
+    if (options_.strip_hex) text = without_hex(text);
+    Label label;
+    label.kind = frame.kind;
+    label.origin = origin_of(profile, frame).origin;
+    if (!options_.merge_tiers) label.tier = frame.tier;
+    labels[i] = add(label, text);
+  }
+  return labels;
+}
+
+LabelId LabelTable::add_name(std::string_view text) {
+  Label label;
+  label.is_name = true;
+  return add(label, text);
+}
+
+LabelId LabelTable::add(Label label, std::string_view text) {
+  label.text = strings_.intern(text);
+  const std::uint64_t key = std::uint64_t{label.text.value} << 32 | std::uint64_t{label.is_name} << 24 |
+                            static_cast<std::uint64_t>(label.kind) << 16 |
+                            static_cast<std::uint64_t>(label.origin) << 8 |
+                            static_cast<std::uint64_t>(label.tier);
+  const auto [entry, added] = ids_.try_emplace(key, LabelId{labels_.size()});
+  if (added) labels_.push_back(label);
+  return entry->second;
+}
+
+}  // namespace nodescope
