@@ -58,10 +58,6 @@ Result<std::vector<pid_t>> list_threads(pid_t pid) {
   return list_numbers(fmt::format("/proc/{}/task", pid));
 }
 
-std::vector<pid_t> list_processes() {
-  return list_numbers("/proc").value_or(std::vector<pid_t>{});
-}
-
 Result<std::unique_ptr<ByteSource>> open_mapped_file(pid_t pid, std::string_view range) {
   return open_file(fmt::format("/proc/{}/map_files/{}", pid, range));
 }

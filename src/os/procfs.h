@@ -21,9 +21,6 @@ Result<std::string> read_proc_link(pid_t pid, std::string_view name);
 // All threads of a process now, sorted.
 Result<std::vector<pid_t>> list_threads(pid_t pid);
 
-// All processes that this user can see, sorted.
-std::vector<pid_t> list_processes();
-
 // The file that is mapped at "BEGIN-END" (as in /proc/PID/maps), also when its name is gone.  Needs more
 // privilege than most of /proc.
 Result<std::unique_ptr<ByteSource>> open_mapped_file(pid_t pid, std::string_view range);

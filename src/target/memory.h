@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <type_traits>
+
+#include "binary/address.h"
+
+namespace nodescope {
+
+// The memory of a process, alive or dead.
+class Memory {
+ public:
+  virtual ~Memory() = default;
+
+  // False when any byte cannot be read; `into` is then unspecified.
+  virtual bool read(Address address, std::span<std::byte> into) = 0;
+
+  template <typename T>
+    requires std::is_trivially_copyable_v<T>
+  std::optional<T> load(Address address) {
+    T value;
+    if (!read(address, std::as_writable_bytes(std::span(&value, 1)))) return std::nullopt;
+    return value;
+  }
+};
+
+}  // namespace nodescope

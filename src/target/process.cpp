@@ -1,0 +1,115 @@
+#include "target/process.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "os/process_memory.h"
+#include "os/procfs.h"
+#include "target/container.h"
+
+namespace nodescope {
+
+namespace {
+
+constexpr std::size_t kElfHeaderBytes = 64;
+
+std::string_view without_line_end(std::string_view text) {
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace
+
+Result<LiveProcess> LiveProcess::open(pid_t pid) {
+  LiveProcess process(pid);
+  const auto status = read_proc_file(pid, "status");
+  if (!status) {
+    if (status.error().code == ErrorCode::kNotFound)
+      return fail(ErrorCode::kNotFound, fmt::format("there is no process {}", pid));
+    return std::unexpected(status.error());
+  }
+  process.innermost_pid_ = parse_innermost_pid(*status).value_or(pid);
+  if (const auto cgroup = read_proc_file(pid, "cgroup")) process.container_id_ = parse_container_id(*cgroup);
+  auto executable = read_proc_link(pid, "exe");
+  if (!executable) return std::unexpected(executable.error());
+  process.executable_ = std::move(*executable);
+  if (auto refreshed = process.refresh_map(); !refreshed) return std::unexpected(refreshed.error());
+  return process;
+}
+
+Result<void> LiveProcess::refresh_map() {
+  const auto text = read_proc_file(pid_, "maps");
+  if (!text) return std::unexpected(text.error());
+  map_ = MemoryMap::parse(*text);
+  return {};
+}
+
+std::string LiveProcess::thread_name(pid_t tid) const {
+  const auto name = read_proc_file(pid_, fmt::format("task/{}/comm", tid));
+  return name ? std::string(without_line_end(*name)) : std::string();
+}
+
+Result<std::unique_ptr<ByteSource>> LiveProcess::open_source(const Region& region) const {
+  auto mapped =
+      open_mapped_file(pid_, fmt::format("{:x}-{:x}", region.range.begin.value, region.range.end.value));
+  if (mapped) return mapped;
+  if (region.path == executable_) return open_executable(pid_);
+  return open_in_root(pid_, region.path);
+}
+
+Result<OwnedElf> LiveProcess::open_image(const Region& region) const {
+  auto source = open_source(region);
+  if (!source) return std::unexpected(source.error());
+  auto elf = OwnedElf::read(std::move(*source));
+  if (!elf) return fail(elf.error(), region.path);
+  // A file of this name may be another one by now: the header in memory, with the places of its tables,
+  // decides.
+  for (const Region& other : map_.regions()) {
+    if (other.inode != region.inode || other.device != region.device || other.offset.value != 0) continue;
+    std::array<std::byte, kElfHeaderBytes> header{};
+    const bool read = read_process_memory(pid_, std::array{RemoteBytes{other.range.begin.value, header}})[0];
+    if (read && !std::ranges::equal(header, elf->file().bytes().first(kElfHeaderBytes)))
+      return fail(ErrorCode::kInvalidInput, region.path + " was replaced after the process mapped it");
+    break;
+  }
+  return elf;
+}
+
+bool has_v8_metadata(const ElfFile& file) {
+  const ElfSymbols symbols = file.dynsym();
+  for (std::size_t i = 0; i < symbols.size(); ++i) {
+    if (symbols.name(symbols[i]).starts_with("v8dbg_class_")) return true;
+  }
+  return false;
+}
+
+Result<NodeBinary> find_node_binary(const LiveProcess& process) {
+  std::vector<const Region*> candidates;
+  for (const Region& region : process.map().regions()) {
+    if (!region.executable || !region.has_file()) continue;
+    const bool known = std::ranges::any_of(candidates, [&](const Region* other) {
+      return other->inode == region.inode && other->device == region.device;
+    });
+    if (!known) candidates.push_back(&region);
+  }
+  std::ranges::partition(candidates,
+                         [&](const Region* region) { return region->path == process.executable(); });
+  std::optional<Error> unreadable;
+  for (const Region* region : candidates) {
+    auto elf = process.open_image(*region);
+    if (!elf) {
+      if (!unreadable) unreadable = elf.error();
+      continue;
+    }
+    if (has_v8_metadata(elf->file()))
+      return NodeBinary{std::move(*elf), region->path, region->device, region->inode};
+  }
+  if (unreadable) return std::unexpected(*unreadable);
+  return fail(ErrorCode::kUnsupported,
+              fmt::format("process {} ({}) is not Node.js: neither its program nor its libraries hold V8",
+                          process.pid(), process.executable()));
+}
+
+}  // namespace nodescope

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "binary/elf_file.h"
+#include "target/memory_map.h"
+
+namespace nodescope {
+
+// A running process: what /proc tells about it.
+class LiveProcess {
+ public:
+  static Result<LiveProcess> open(pid_t pid);
+
+  pid_t pid() const { return pid_; }
+  // The pid that it has for itself, inside of its container.
+  pid_t innermost_pid() const { return innermost_pid_; }
+  const std::optional<std::string>& container_id() const { return container_id_; }
+  const std::string& executable() const { return executable_; }
+
+  const MemoryMap& map() const { return map_; }
+  Result<void> refresh_map();
+
+  // The name that a thread gave itself; empty when it has ended.
+  std::string thread_name(pid_t tid) const;
+
+  // The file behind a region, as it was when it was mapped, also from inside of a container and when its name
+  // is gone.
+  Result<OwnedElf> open_image(const Region& region) const;
+
+ private:
+  explicit LiveProcess(pid_t pid) : pid_(pid) {}
+
+  Result<std::unique_ptr<ByteSource>> open_source(const Region& region) const;
+
+  pid_t pid_;
+  pid_t innermost_pid_ = 0;
+  std::optional<std::string> container_id_;
+  std::string executable_;
+  MemoryMap map_;
+};
+
+// The binary that holds V8: the executable, or a library such as libnode.so.
+struct NodeBinary {
+  OwnedElf elf;
+  std::string path;
+  std::string device;
+  std::uint64_t inode = 0;
+};
+
+// V8's embedders export its layout for debuggers, as symbols v8dbg_*: that makes a binary one of them,
+// whatever its name is.
+bool has_v8_metadata(const ElfFile& file);
+
+// kUnsupported when no mapped binary holds V8.
+Result<NodeBinary> find_node_binary(const LiveProcess& process);
+
+}  // namespace nodescope

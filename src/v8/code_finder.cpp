@@ -1,0 +1,113 @@
+#include "v8/code_finder.h"
+
+#include <algorithm>
+#include <array>
+
+namespace nodescope::v8 {
+
+namespace {
+
+// How far the header of the largest function's code may be away.
+constexpr std::uint64_t kMaxLookBackBytes = 4 << 20;
+constexpr std::uint64_t kMaxHeaderBytes = 256;
+constexpr std::size_t kMaxFound = 1 << 16;
+
+Tier tier_of(const Layout& layout, int kind) {
+  if (layout.code_kind_baseline.is(kind)) return Tier::kBaseline;
+  if (kind == layout.code_kind_turbofan()) return Tier::kTurbofan;
+  return kind == layout.code_kind_maglev() ? Tier::kMaglev : Tier::kNone;
+}
+
+}  // namespace
+
+std::string_view to_string(Tier tier) {
+  switch (tier) {
+    case Tier::kNone:
+      return "";
+    case Tier::kInterpreter:
+      return "interpreter";
+    case Tier::kBaseline:
+      return "baseline";
+    case Tier::kMaglev:
+      return "maglev";
+    case Tier::kTurbofan:
+      return "turbofan";
+  }
+  return "";
+}
+
+std::optional<Code> Code::load(Heap& heap, Address header) {
+  const Layout& layout = heap.layout();
+  TaggedWord object{header.value + 1};
+  Address start;
+  if (layout.has_instruction_streams()) {
+    const auto owner = heap.field(object, layout.stream_code);
+    if (!owner || !heap.is(*owner, layout.type_code)) return std::nullopt;
+    object = *owner;
+    const auto word = heap.field(object, layout.code_start);
+    if (!word) return std::nullopt;
+    start = Address{word->value};
+  } else {
+    if (!heap.is(object, layout.type_code)) return std::nullopt;
+    start = header + static_cast<std::uint64_t>(layout.code_start.value);
+  }
+  const Address fields = object.address();
+  const auto size =
+      heap.memory().load<std::uint32_t>(fields + static_cast<std::uint64_t>(layout.code_size.value));
+  const auto flags =
+      heap.memory().load<std::uint32_t>(fields + static_cast<std::uint64_t>(layout.code_flags.value));
+  const auto deopt = heap.field(object, layout.code_deopt);
+  const auto positions = heap.field(object, layout.code_positions);
+  if (!size || !flags || !deopt || !positions) return std::nullopt;
+  if (start <= header || start - header > kMaxHeaderBytes) return std::nullopt;
+  Code code;
+  code.instructions_ = {start, start + *size};
+  const auto kind = static_cast<int>(*flags & layout.code_kind_mask.mask());
+  code.tier_ = tier_of(layout, kind);
+  code.is_regexp_ = kind == layout.code_kind_regexp();
+  code.deopt_ = *deopt;
+  code.positions_ = *positions;
+  return code;
+}
+
+const Code* CodeFinder::find(Address pc, Range<Address> region) {
+  const auto next = found_.upper_bound(pc);
+  if (next != found_.begin()) {
+    const auto& [begin, code] = *std::prev(next);
+    if (code ? code->instructions().contains(pc) : begin == pc) return code ? &*code : nullptr;
+  }
+  if (found_.size() >= kMaxFound) found_.clear();
+  auto code = search(pc, region);
+  const Address key = code ? code->instructions().begin : pc;
+  const auto inserted = found_.insert_or_assign(key, std::move(code)).first;
+  return inserted->second ? &*inserted->second : nullptr;
+}
+
+// Looks at every word before pc for the map of an object with instructions.  The nearest one decides: if pc
+// is not in it, it is in none.
+std::optional<Code> CodeFinder::search(Address pc, Range<Address> region) {
+  const Layout& layout = heap_.layout();
+  const Fact& type = layout.has_instruction_streams() ? layout.type_instruction_stream : layout.type_code;
+  const std::uint64_t lowest =
+      std::max(region.begin.value, pc.value - std::min(pc.value, kMaxLookBackBytes)) & ~std::uint64_t{7};
+  std::array<std::uint64_t, 64> words{};
+  std::uint64_t end = (pc.value & ~std::uint64_t{7}) + 8;
+  while (end > lowest) {
+    const std::uint64_t begin = std::max(lowest, end - std::min<std::uint64_t>(end, sizeof words));
+    const auto part = std::span(words).first((end - begin) / sizeof(std::uint64_t));
+    if (!heap_.memory().read(Address{begin}, std::as_writable_bytes(part))) return std::nullopt;
+    for (std::size_t i = part.size(); i-- > 0;) {
+      const TaggedWord word{part[i]};
+      // Maps are aligned and in the lower half of the address space: this drops nearly all instructions.
+      if ((word.value & 7) != 1 || word.value >> 47 != 0 || word.value < 0x10000) continue;
+      if (!type.is(heap_.type_of_map(word))) continue;
+      auto code = Code::load(heap_, Address{begin + 8 * i});
+      if (!code || code->instructions().begin > pc) continue;
+      return code->instructions().contains(pc) ? code : std::nullopt;
+    }
+    end = begin;
+  }
+  return std::nullopt;
+}
+
+}  // namespace nodescope::v8

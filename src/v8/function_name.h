@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "v8/heap.h"
+#include "v8/objects.h"
+
+namespace nodescope::v8 {
+
+// Who runs in a frame.  Inlined functions have neither closure nor receiver at hand.
+struct Activation {
+  const SharedFunctionInfo& shared;
+  std::optional<TaggedWord> function;
+  std::optional<TaggedWord> receiver;
+  bool is_eval = false;  // code of eval() or new Function()
+};
+
+// The name as V8's own stack prints it: the function's, else what it was assigned to, else the receiver's
+// class and the property that holds the function.  Empty when V8 knows none either.
+std::string name_of(Heap& heap, const Activation& activation);
+
+}  // namespace nodescope::v8

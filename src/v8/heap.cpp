@@ -1,0 +1,53 @@
+#include "v8/heap.h"
+
+namespace nodescope::v8 {
+
+namespace {
+
+// A process has some ten thousand maps; a search through code asks for many words that are none.
+constexpr std::size_t kMaxKnownMaps = 1 << 20;
+
+}  // namespace
+
+std::optional<int> Heap::instance_type_at(TaggedWord map) {
+  const auto type = memory_.load<std::uint16_t>(map.address() +
+                                                static_cast<std::uint64_t>(layout_.map_instance_type.value));
+  return type ? std::optional<int>(*type) : std::nullopt;
+}
+
+int Heap::type_of_map(TaggedWord map) {
+  if (!map.is_object()) return -1;
+  const auto known = types_by_map_.find(map.value);
+  if (known != types_by_map_.end()) return known->second;
+  int type = -1;
+  const auto meta_map = word(map.address());
+  if (meta_map && meta_map->is_object() && instance_type_at(*meta_map) == layout_.type_map.value)
+    type = instance_type_at(map).value_or(-1);
+  if (types_by_map_.size() >= kMaxKnownMaps) types_by_map_.clear();
+  types_by_map_.emplace(map.value, type);
+  return type;
+}
+
+std::optional<TaggedWord> Heap::map(TaggedWord object) {
+  if (!object.is_object()) return std::nullopt;
+  const auto map = word(object.address());
+  return map && type_of_map(*map) >= 0 ? map : std::nullopt;
+}
+
+int Heap::type(TaggedWord object) {
+  if (!object.is_object()) return -1;
+  const auto map = word(object.address());
+  return map ? type_of_map(*map) : -1;
+}
+
+std::optional<std::string> Heap::load_bytes(TaggedWord array, std::size_t limit) {
+  if (!is(array, layout_.type_byte_array) && !is(array, layout_.type_trusted_byte_array)) return std::nullopt;
+  const auto length = field(array, 8);
+  if (!length || !length->is_smi() || length->smi() < 0 || static_cast<std::size_t>(length->smi()) > limit)
+    return std::nullopt;
+  std::string bytes(static_cast<std::size_t>(length->smi()), '\0');
+  if (!memory_.read(array.address() + 16, std::as_writable_bytes(std::span(bytes)))) return std::nullopt;
+  return bytes;
+}
+
+}  // namespace nodescope::v8

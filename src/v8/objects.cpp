@@ -1,0 +1,171 @@
+#include "v8/objects.h"
+
+#include "v8/strings.h"
+
+namespace nodescope::v8 {
+
+namespace {
+
+constexpr std::int32_t kMaxContextLocals = 1 << 20;
+constexpr std::int32_t kMaxBytecodes = 16 << 20;
+constexpr std::size_t kMaxPositionBytes = std::size_t{16} << 20;
+
+constexpr std::uint64_t kWordBytes = 8;
+
+// Which optional parts a ScopeInfo has, by its flags.  The bits are the same in V8 9.0 to 14.6.
+struct ScopeFlags {
+  std::uint32_t value = 0;
+
+  std::uint32_t scope_type() const { return value & 0xF; }
+  bool has_receiver_info() const { return ((value >> 7) & 3) == 1 || ((value >> 7) & 3) == 2; }
+  bool has_saved_class() const { return ((value >> 10) & 1) != 0; }
+  bool has_function_variable() const { return ((value >> 12) & 3) != 0; }
+  bool has_inferred_name() const { return ((value >> 14) & 1) != 0; }
+};
+
+// Walks over the fields of a ScopeInfo, which have no fixed places (src/objects/scope-info.tq).
+class ScopeFields {
+ public:
+  ScopeFields(Heap& heap, TaggedWord word)
+      : heap_(heap), version_(heap.layout().version), next_(word.address() + kWordBytes) {
+    if (version_ < Version{9, 1, 71}) next_ = next_ + kWordBytes;  // was a FixedArray, with a length
+  }
+
+  std::optional<ScopeFlags> read_flags() {
+    const auto word = take();
+    if (!word) return std::nullopt;
+    if (has_raw_flags()) return ScopeFlags{static_cast<std::uint32_t>(word->value)};
+    return ScopeFlags{static_cast<std::uint32_t>(word->value >> 32)};
+  }
+
+  // From after the flags up to the variable that holds the function's own name.  False: not a ScopeInfo.
+  bool skip_to_function_variable(ScopeFlags flags) {
+    take();  // parameters
+    const auto locals = take();
+    if (!locals || !locals->is_smi() || locals->smi() < 0 || locals->smi() > kMaxContextLocals) return false;
+    const auto count = static_cast<std::uint64_t>(locals->smi());
+    if (has_raw_flags()) skip(2);  // start and end
+    const std::uint32_t module_scope = has_raw_flags() ? 5 : 3;
+    if (version_ >= Version{12, 1, 0} && flags.scope_type() == module_scope) skip(1);
+    if (version_ < Version{9, 8, 0}) {
+      skip(2 * count);
+    } else {
+      constexpr std::uint64_t kMaxInlinedNames = 75;  // more are in a hash table
+      skip((count < kMaxInlinedNames ? count : 1) + count);
+    }
+    if (flags.has_saved_class()) skip(1);
+    if (version_ < Version{9, 8, 0} && flags.has_receiver_info()) skip(1);
+    return true;
+  }
+
+  std::optional<TaggedWord> take() {
+    const auto word = heap_.word(next_);
+    skip(1);
+    return word;
+  }
+  void skip(std::uint64_t words) { next_ = next_ + words * kWordBytes; }
+
+ private:
+  bool has_raw_flags() const { return version_ >= Version{12, 8, 0}; }
+
+  Heap& heap_;
+  Version version_;
+  Address next_;
+};
+
+std::optional<TaggedWord> script_of(Heap& heap, TaggedWord shared) {
+  const Layout& layout = heap.layout();
+  auto script = heap.field(shared, layout.shared_script);
+  if (script && heap.is(*script, layout.type_debug_info)) {
+    // A debugger is or was attached.  DebugInfo begins with SharedFunctionInfo, hints, then the script; one
+    // more field came before it in some versions.
+    for (const int offset : {24, 32, 16}) {
+      const auto candidate = heap.field(*script, offset);
+      if (candidate && heap.is(*candidate, layout.type_script)) return candidate;
+    }
+    return std::nullopt;
+  }
+  return script && heap.is(*script, layout.type_script) ? script : std::nullopt;
+}
+
+// Between a function and its bytecode there may be the data of the interpreter's copy of it and baseline
+// code.
+std::optional<TaggedWord> bytecode_of(Heap& heap, TaggedWord shared) {
+  const Layout& layout = heap.layout();
+  auto data = heap.field(shared, layout.shared_data);
+  for (int step = 0; step < 4 && data; ++step) {
+    const int type = heap.type(*data);
+    if (layout.type_bytecode_array.is(type)) return data;
+    if (layout.type_interpreter_data.is(type)) {
+      const auto first = heap.field(*data, 8);
+      data = first && heap.is(*first, layout.type_bytecode_array) ? first : heap.field(*data, 16);
+    } else if (layout.type_code.is(type)) {
+      data = heap.field(*data, layout.code_deopt);
+    } else if (layout.type_baseline_data.is(type)) {
+      data = heap.field(*data, 16);
+    } else {
+      return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<ScopeInfo> ScopeInfo::load(Heap& heap, TaggedWord word) {
+  if (!heap.is(word, heap.layout().type_scope_info)) return std::nullopt;
+  ScopeInfo info;
+  ScopeFields fields(heap, word);
+  const auto flags = fields.read_flags();
+  if (!flags || !fields.skip_to_function_variable(*flags)) return std::nullopt;
+  if (flags->has_function_variable()) {
+    const auto name = fields.take();
+    fields.skip(1);  // its index
+    if (name) info.name_ = load_name(heap, *name).value_or("");
+  }
+  if (flags->has_inferred_name()) {
+    const auto name = fields.take();
+    if (name) info.inferred_name_ = load_name(heap, *name).value_or("");
+  }
+  return info;
+}
+
+std::optional<SharedFunctionInfo> SharedFunctionInfo::load(Heap& heap, TaggedWord word) {
+  const Layout& layout = heap.layout();
+  if (!heap.is(word, layout.type_shared)) return std::nullopt;
+  SharedFunctionInfo info(word);
+  const auto name = heap.field(word, layout.shared_name);
+  if (!name) return std::nullopt;
+  if (const auto scope = ScopeInfo::load(heap, *name)) {
+    info.name_ = scope->name();
+    info.inferred_name_ = scope->inferred_name();
+  } else if (heap.is_string(*name)) {
+    info.name_ = load_name(heap, *name).value_or("");
+  }
+  info.script_ = script_of(heap, word);
+  info.bytecode_ = bytecode_of(heap, word);
+  return info;
+}
+
+std::optional<TaggedWord> shared_of_function(Heap& heap, TaggedWord function) {
+  if (!heap.is_function(function)) return std::nullopt;
+  const auto shared = heap.field(function, heap.layout().function_shared);
+  return shared && heap.is(*shared, heap.layout().type_shared) ? shared : std::nullopt;
+}
+
+std::optional<BytecodeArray> BytecodeArray::load(Heap& heap, TaggedWord word) {
+  const Layout& layout = heap.layout();
+  if (!heap.is(word, layout.type_bytecode_array)) return std::nullopt;
+  const auto length = heap.field(word, 8);
+  if (!length || !length->is_smi() || length->smi() <= 0 || length->smi() > kMaxBytecodes)
+    return std::nullopt;
+  BytecodeArray array;
+  array.bytecodes_.resize(static_cast<std::size_t>(length->smi()));
+  const Address begin = word.address() + static_cast<std::uint64_t>(layout.bytecodes.value);
+  if (!heap.memory().read(begin, std::as_writable_bytes(std::span(array.bytecodes_)))) return std::nullopt;
+  if (const auto positions = heap.field(word, layout.bytecode_positions))
+    array.positions_ = heap.load_bytes(*positions, kMaxPositionBytes).value_or("");
+  return array;
+}
+
+}  // namespace nodescope::v8

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "v8/heap.h"
+
+namespace nodescope::v8 {
+
+// The names and the extent of a function's scope.
+class ScopeInfo {
+ public:
+  static std::optional<ScopeInfo> load(Heap& heap, TaggedWord word);
+
+  const std::string& name() const { return name_; }
+  // What the function was assigned to: "X.a.b" for X.a.b = function () {}.
+  const std::string& inferred_name() const { return inferred_name_; }
+
+ private:
+  ScopeInfo() = default;
+
+  std::string name_;
+  std::string inferred_name_;
+};
+
+// The part of a function that all its closures share.
+class SharedFunctionInfo {
+ public:
+  static std::optional<SharedFunctionInfo> load(Heap& heap, TaggedWord word);
+
+  TaggedWord word() const { return word_; }
+  const std::string& name() const { return name_; }
+  const std::string& inferred_name() const { return inferred_name_; }
+  // Nothing for a function of V8 itself and of native code.
+  std::optional<TaggedWord> script() const { return script_; }
+  // Nothing when there is none: not compiled, thrown away, native.
+  std::optional<TaggedWord> bytecode() const { return bytecode_; }
+
+ private:
+  explicit SharedFunctionInfo(TaggedWord word) : word_(word) {}
+
+  TaggedWord word_;
+  std::string name_;
+  std::string inferred_name_;
+  std::optional<TaggedWord> script_;
+  std::optional<TaggedWord> bytecode_;
+};
+
+// The function behind a closure.
+std::optional<TaggedWord> shared_of_function(Heap& heap, TaggedWord function);
+
+// A BytecodeArray's code and where in the source it came from.
+class BytecodeArray {
+ public:
+  static std::optional<BytecodeArray> load(Heap& heap, TaggedWord word);
+
+  const std::string& bytecodes() const { return bytecodes_; }
+  // Empty when V8 has not made it yet.
+  const std::string& positions() const { return positions_; }
+
+ private:
+  BytecodeArray() = default;
+
+  std::string bytecodes_;
+  std::string positions_;
+};
+
+}  // namespace nodescope::v8

@@ -1,0 +1,80 @@
+#include "v8/scripts.h"
+
+#include <algorithm>
+
+namespace nodescope::v8 {
+
+namespace {
+
+constexpr std::size_t kMaxSourceUnits = std::size_t{64} << 20;
+
+bool is_line_end(const FlatString& source, std::size_t index) {
+  switch (source[index]) {
+    case u'\n':
+    case u'\u2028':
+    case u'\u2029':
+      return true;
+    case u'\r':
+      return index + 1 == source.size() || source[index + 1] != u'\n';
+    default:
+      return false;
+  }
+}
+
+std::int32_t smi_or_zero(std::optional<TaggedWord> word) {
+  return word && word->is_smi() ? word->smi() : 0;
+}
+
+}  // namespace
+
+std::optional<ScriptId> Scripts::load(Heap& heap, TaggedWord word) {
+  const auto known = ids_.find(word.value);
+  if (known != ids_.end()) return known->second;
+  const Layout& layout = heap.layout();
+  if (!heap.is(word, layout.type_script)) return std::nullopt;
+  Script script;
+  if (const auto name = heap.field(word, layout.script_name))
+    script.name = load_name(heap, *name).value_or("");
+  if (const auto from = heap.field(word, layout.script_eval_from))
+    script.is_eval = heap.is(*from, layout.type_shared);
+  if (layout.is_known_version()) {
+    script.line_offset = smi_or_zero(heap.field(word, layout.script_line_offset));
+    script.column_offset = smi_or_zero(heap.field(word, layout.script_line_offset.value + 8));
+    if (const auto source = heap.field(word, layout.script_source))
+      script.source = load_string(heap, *source, kMaxSourceUnits);
+  }
+  const ScriptId id{scripts_.size()};
+  scripts_.push_back(std::move(script));
+  ids_.emplace(word.value, id);
+  return id;
+}
+
+std::vector<std::uint32_t> Scripts::derive_line_begins(const FlatString& source) {
+  std::vector<std::uint32_t> begins{0};
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    if (is_line_end(source, i)) begins.push_back(static_cast<std::uint32_t>(i + 1));
+  }
+  return begins;
+}
+
+std::optional<LineColumn> Scripts::place(ScriptId id, std::int32_t offset) {
+  Script& script = scripts_[id.index()];
+  if (!script.source || offset < 0 || static_cast<std::size_t>(offset) > script.source->size())
+    return std::nullopt;
+  if (script.line_begins.empty()) script.line_begins = derive_line_begins(*script.source);
+  const auto position = static_cast<std::uint32_t>(offset);
+  const auto next = std::ranges::upper_bound(script.line_begins, position);
+  const auto index = static_cast<std::int64_t>(next - script.line_begins.begin()) - 1;
+  const std::int64_t line = index + script.line_offset + 1;
+  std::int64_t column = std::int64_t{position} - *std::prev(next) + 1;
+  if (index == 0) column += script.column_offset;
+  if (line < 1 || column < 1) return std::nullopt;
+  return LineColumn{static_cast<std::uint32_t>(line), static_cast<std::uint32_t>(column)};
+}
+
+void Scripts::forget() {
+  scripts_.clear();
+  ids_.clear();
+}
+
+}  // namespace nodescope::v8

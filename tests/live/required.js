@@ -1,0 +1,2 @@
+'use strict';
+module.exports = (go) => go() + 1;
