@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "analysis/flame_svg.h"
+#include "analysis/selection.h"
 #include "app/commands/command.h"
 #include "app/function_report.h"
 #include "app/input.h"
@@ -42,7 +42,14 @@ Result<Profile> record_service(unsigned seconds) {
     return fail(ErrorCode::kSystem, fmt::format("the demo's node ended with exit code {}", *code));
   const auto profiles = files_in(folder->path(), ".cpuprofile");
   if (profiles.empty()) return fail(ErrorCode::kNotFound, "node wrote no profile");
-  return read_inputs(profiles);
+  auto profile = read_inputs(profiles);
+  if (!profile) return std::unexpected(profile.error());
+  // V8's profiler samples the clock, not the CPU: what is left are the moments when a process did something.
+  Selection busy;
+  busy.exclude = {R"(^\(idle\)$)"};
+  auto selected = derive_selection(std::move(*profile), busy);
+  if (!selected) return std::unexpected(selected.error());
+  return std::move(selected->profile);
 }
 
 Result<void> write_view(const Profile& profile, const std::string& path) {

@@ -36,23 +36,28 @@ struct Options {
   SelectionOptions selection;
 };
 
-Result<DiffOptions> diff_options(const Options& options) {
+DiffOptions diff_options(const Options& options) {
   DiffOptions diff;
   diff.count = options.selection.count_by();
   diff.labels.strip_hex = options.strip_hex;
   diff.root = RootBy::kThreadName;
-  diff.reversed = options.reverse;
   diff.normalise = options.normalise;
   diff.only_common = options.only_common;
+  return diff;
+}
+
+Result<DiffTreeOptions> tree_options(const Options& options) {
+  DiffTreeOptions tree;
+  tree.reversed = options.reverse;
   if (options.width_of == "before") {
-    diff.width = DiffWidth::kBefore;
+    tree.width = DiffWidth::kBefore;
   } else if (options.width_of == "both") {
-    diff.width = DiffWidth::kBoth;
+    tree.width = DiffWidth::kBoth;
   } else if (options.width_of != "after") {
     return fail(ErrorCode::kUsage,
                 fmt::format("--width-of {}: not one of after, before, both", options.width_of));
   }
-  return diff;
+  return tree;
 }
 
 Result<std::string> output_format(const Options& options) {
@@ -131,12 +136,13 @@ Result<void> write_json(const Diff& diff, ByteSink& sink) {
     json.end_object();
   }
   json.end_array();
-  json.end_object().line();
+  json.end_object();
   return json.finish();
 }
 
-Result<void> write_svg(const Diff& diff, const FlameOptions& options, ByteSink& sink) {
-  const auto report = write_flame_svg(diff.derive_tree(min_total(options, diff.tree_total())), options, sink);
+Result<void> write_svg(const Diff& diff, DiffTreeOptions tree, const FlameOptions& options, ByteSink& sink) {
+  tree.min_total = min_total(options, diff.width_total(tree.width));
+  const auto report = write_flame_svg(diff.derive_tree(tree), options, sink);
   if (!report) return std::unexpected(report.error());
   return {};
 }
@@ -150,19 +156,20 @@ Result<Selected> read_side(const std::string& path, const SelectionOptions& sele
 Result<void> diff(const Options& options) {
   const auto format = output_format(options);
   if (!format) return std::unexpected(format.error());
-  auto settings = diff_options(options);
-  if (!settings) return std::unexpected(settings.error());
+  const auto tree = tree_options(options);
+  if (!tree) return std::unexpected(tree.error());
   const auto flame = parse_flame_flags(options.flame);
   if (!flame) return std::unexpected(flame.error());
   const auto before = read_side(options.before, options.selection);
   if (!before) return std::unexpected(before.error());
   const auto after = read_side(options.after, options.selection);
   if (!after) return std::unexpected(after.error());
-  const Diff result = derive_diff(before->profile, after->profile, *settings);
+  const Diff result = derive_diff(before->profile, after->profile, diff_options(options));
+  print_diagnostics(result.diagnostics(), options.after);
   const std::string path = *format == "svg" ? binary_output_path(options.output, "diff.svg") : options.output;
   return write_output(path, [&](ByteSink& sink) -> Result<void> {
     if (*format == "json") return write_json(result, sink);
-    if (*format == "svg") return write_svg(result, *flame, sink);
+    if (*format == "svg") return write_svg(result, *tree, *flame, sink);
     if (*format == "folded") return result.write_folded(sink);
     return sink.write(table_text(result, options));
   });

@@ -214,7 +214,7 @@ Result<void> write_json(const Dump& dump, ByteSink& sink) {
   json.end_array();
   json.line().key("diagnostics");
   write_diagnostics(json, dump.diagnostics);
-  json.end_object().line();
+  json.end_object();
   return json.finish();
 }
 

@@ -188,7 +188,7 @@ Result<void> write_json(const Selected& selected, const Contents& contents, Byte
   write_threads(json, profile, contents);
   json.line().key("diagnostics");
   write_diagnostics(json, profile.diagnostics);
-  json.end_object().line();
+  json.end_object();
   return json.finish();
 }
 

@@ -84,7 +84,7 @@ Result<void> write_json(const Selected& selected, const FunctionTable& table, co
   json.end_array();
   json.line().key("diagnostics");
   write_diagnostics(json, profile.diagnostics);
-  json.end_object().line();
+  json.end_object();
   return json.finish();
 }
 

@@ -35,7 +35,7 @@ TEST(Diagnostics, CountsAndKeepsTheFirstExample) {
   diagnostics.warn("line not understood", "line 3");
   diagnostics.warn("line not understood", "line 9");
   Diagnostics other;
-  other.error("line not understood", "line 1", 5);
+  other.add(Severity::kError, "line not understood", "line 1", 5);
   diagnostics.merge(other);
   ASSERT_EQ(diagnostics.entries().size(), 1u);
   EXPECT_EQ(diagnostics.entries()[0], (Diagnostic{"line not understood", Severity::kError, 7, "line 3"}));
