@@ -338,7 +338,7 @@ class FlameWriter {
   void write_title(std::size_t index, const LabelLook& look) {
     const CallNode& node = tree_.nodes[index];
     const double count =
-        std::round((index == 0 ? layout_.total() : static_cast<double>(node.total)) * options_.factor);
+        std::nearbyint((index == 0 ? layout_.total() : static_cast<double>(node.total)) * options_.factor);
     out_ << look.title << " (";
     if (tree_.shows_both_sides) {
       const CallChange& change = tree_.changes[index];

@@ -4,7 +4,8 @@
 
 namespace nodescope {
 
-void Diagnostics::add(Severity severity, std::string_view what, std::string_view example, std::uint64_t count) {
+void Diagnostics::add(Severity severity, std::string_view what, std::string_view example,
+                      std::uint64_t count) {
   if (count == 0) return;
   const auto found = std::ranges::find(entries_, what, &Diagnostic::what);
   if (found == entries_.end()) {

@@ -11,7 +11,9 @@ namespace nodescope {
 struct FastHash {
   using is_avalanching = void;
   using is_transparent = void;
-  std::uint64_t operator()(std::uint64_t value) const { return mix(value ^ 0x9E3779B97F4A7C15u, 0xE7037ED1A0B428DBu); }
+  std::uint64_t operator()(std::uint64_t value) const {
+    return mix(value ^ 0x9E3779B97F4A7C15u, 0xE7037ED1A0B428DBu);
+  }
   std::uint64_t operator()(std::string_view text) const { return hash_bytes(text); }
 };
 

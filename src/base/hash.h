@@ -42,6 +42,8 @@ inline std::uint64_t hash_bytes(const char* data, std::size_t size) {
   return mix(a ^ kB, b ^ state);
 }
 
-inline std::uint64_t hash_bytes(std::string_view text) { return hash_bytes(text.data(), text.size()); }
+inline std::uint64_t hash_bytes(std::string_view text) {
+  return hash_bytes(text.data(), text.size());
+}
 
 }  // namespace nodescope

@@ -31,7 +31,8 @@ Decoded decode_utf8(std::string_view text) {
 }
 
 bool is_bidirectional_control(std::uint32_t c) {
-  return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+  return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) ||
+         (c >= 0x2066 && c <= 0x2069);
 }
 
 }  // namespace
@@ -67,9 +68,11 @@ std::string printable(std::string_view text) {
   while (!text.empty()) {
     const Decoded decoded = decode_utf8(text);
     const std::size_t length = decoded.length == 0 ? 1 : decoded.length;
-    const bool control = decoded.code_point < 0x20 || (decoded.code_point >= 0x7F && decoded.code_point < 0xA0);
+    const bool control =
+        decoded.code_point < 0x20 || (decoded.code_point >= 0x7F && decoded.code_point < 0xA0);
     if (decoded.length == 0 || control) {
-      for (const char c : text.substr(0, length)) shown += fmt::format("\\x{:02x}", static_cast<std::uint8_t>(c));
+      for (const char c : text.substr(0, length))
+        shown += fmt::format("\\x{:02x}", static_cast<std::uint8_t>(c));
     } else if (is_bidirectional_control(decoded.code_point)) {
       shown += fmt::format("\\u{{{:04x}}}", decoded.code_point);
     } else {

@@ -19,7 +19,8 @@ std::optional<Number> parse_number(std::string_view text, int base = 10) {
   } else {
     result = std::from_chars(text.data(), text.data() + text.size(), value, base);
   }
-  if (result.ec != std::errc{} || result.ptr != text.data() + text.size() || text.empty()) return std::nullopt;
+  if (result.ec != std::errc{} || result.ptr != text.data() + text.size() || text.empty())
+    return std::nullopt;
   return value;
 }
 
@@ -32,7 +33,8 @@ bool is_valid_utf8(std::string_view text);
 // `text` with every byte that is not part of valid UTF-8 replaced by U+FFFD.
 std::string to_valid_utf8(std::string_view text);
 
-// Text that a terminal shows without acting on it: control and bidirectional characters become \xNN, \u{NNNN}.
+// Text that a terminal shows without acting on it: control and bidirectional characters become \xNN,
+// \u{NNNN}.
 std::string printable(std::string_view text);
 
 // 1234567 -> "1,234,567".

@@ -339,7 +339,7 @@ Frame frame_of_symbol(Profile& profile, std::string_view symbol, std::string_vie
     return frame;
   }
   const SymbolName name = parse_symbol_name(symbol);
-  frame.kind = name.kind == FrameKind::kUnknown && !module.empty() ? FrameKind::kNative : name.kind;
+  frame.kind = name.kind == FrameKind::kUnknown ? FrameKind::kNative : name.kind;
   frame.tier = name.tier;
   frame.line = name.line;
   frame.column = name.column;

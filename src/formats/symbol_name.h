@@ -27,7 +27,7 @@ struct SymbolName {
 SymbolName parse_symbol_name(std::string_view symbol);
 
 // The frame for `symbol` in `module`: kernel by the module's name ("[kernel.kallsyms]", "[guest.kernel]",
-// *.ko), native for other modules, unknown where there is no module (folded text); an empty or "[unknown]"
+// *.ko), native for other modules and for none; an empty or "[unknown]"
 // symbol is unknown.
 Frame frame_of_symbol(Profile& profile, std::string_view symbol, std::string_view module,
                       bool inlined = false);

@@ -20,15 +20,23 @@ std::optional<Enum> find_name(const std::array<std::string_view, N>& names, std:
 
 }  // namespace
 
-std::string_view to_string(FrameKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
-std::string_view to_string(JsTier tier) { return kTierNames[static_cast<std::size_t>(tier)]; }
-std::optional<FrameKind> frame_kind_of(std::string_view name) { return find_name<FrameKind>(kKindNames, name); }
-std::optional<JsTier> js_tier_of(std::string_view name) { return find_name<JsTier>(kTierNames, name); }
+std::string_view to_string(FrameKind kind) {
+  return kKindNames[static_cast<std::size_t>(kind)];
+}
+std::string_view to_string(JsTier tier) {
+  return kTierNames[static_cast<std::size_t>(tier)];
+}
+std::optional<FrameKind> frame_kind_of(std::string_view name) {
+  return find_name<FrameKind>(kKindNames, name);
+}
+std::optional<JsTier> js_tier_of(std::string_view name) {
+  return find_name<JsTier>(kTierNames, name);
+}
 
 std::uint64_t FrameHash::operator()(const Frame& frame) const {
   const auto pair = [](std::uint32_t high, std::uint32_t low) { return std::uint64_t{high} << 32 | low; };
-  const auto flags = static_cast<std::uint32_t>(frame.kind) << 16 | static_cast<std::uint32_t>(frame.tier) << 8 |
-                     static_cast<std::uint32_t>(frame.inlined);
+  const auto flags = static_cast<std::uint32_t>(frame.kind) << 16 |
+                     static_cast<std::uint32_t>(frame.tier) << 8 | static_cast<std::uint32_t>(frame.inlined);
   const std::uint64_t names = mix(pair(frame.function.value, frame.file.value), 0xA0761D6478BD642Fu);
   const std::uint64_t place = mix(pair(frame.line, frame.column) ^ names, 0xE7037ED1A0B428DBu);
   return mix(pair(frame.module.value, flags) ^ place, 0x8EBC6AF09C88C6E3u);

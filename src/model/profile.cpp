@@ -16,7 +16,9 @@ constexpr std::size_t kMaxEvents = 255;
 
 }  // namespace
 
-std::string_view to_string(Unit unit) { return kUnitNames[static_cast<std::size_t>(unit)]; }
+std::string_view to_string(Unit unit) {
+  return kUnitNames[static_cast<std::size_t>(unit)];
+}
 
 std::optional<Unit> unit_of(std::string_view name) {
   const auto found = std::ranges::find(kUnitNames, name);
@@ -63,7 +65,8 @@ ThreadId Profile::intern_thread(ProcessId process, std::int32_t tid, std::string
 
 void append(Profile& into, const Profile& from) {
   std::vector<StringId> strings(from.strings.size());
-  for (std::size_t i = 0; i < strings.size(); ++i) strings[i] = into.strings.intern(from.strings[StringId{i}]);
+  for (std::size_t i = 0; i < strings.size(); ++i)
+    strings[i] = into.strings.intern(from.strings[StringId{i}]);
 
   std::vector<FrameId> frames(from.frames.size());
   for (std::size_t i = 0; i < frames.size(); ++i) {
@@ -77,7 +80,8 @@ void append(Profile& into, const Profile& from) {
   std::vector<StackId> stacks(from.stacks.size());
   for (std::size_t i = 1; i < stacks.size(); ++i) {
     const StackId id{i};
-    stacks[i] = into.stacks.push(stacks[from.stacks.caller(id).index()], frames[from.stacks.frame(id).index()]);
+    stacks[i] =
+        into.stacks.push(stacks[from.stacks.caller(id).index()], frames[from.stacks.frame(id).index()]);
   }
 
   std::vector<ProcessId> processes;
@@ -86,15 +90,17 @@ void append(Profile& into, const Profile& from) {
   }
   std::vector<ThreadId> threads;
   for (const Thread& thread : from.threads()) {
-    threads.push_back(into.intern_thread(processes[thread.process.index()], thread.tid, from.text(thread.name)));
+    threads.push_back(
+        into.intern_thread(processes[thread.process.index()], thread.tid, from.text(thread.name)));
   }
   std::vector<EventId> events;
-  for (const Event& event : from.events()) events.push_back(into.intern_event(from.text(event.name), event.unit));
+  for (const Event& event : from.events())
+    events.push_back(into.intern_event(from.text(event.name), event.unit));
 
   std::vector<ContextId> contexts;
   for (const SampleContext& context : from.samples.contexts()) {
-    contexts.push_back(into.samples.intern(
-        {threads[context.thread.index()], context.cpu, events[context.event.index()]}));
+    contexts.push_back(
+        into.samples.intern({threads[context.thread.index()], context.cpu, events[context.event.index()]}));
   }
   for (std::size_t i = 0; i < from.samples.size(); ++i) {
     into.samples.add(from.samples.time_ns(i), stacks[from.samples.stack(i).index()],

@@ -14,8 +14,8 @@ using StackId = Id<StackTag>;
 // The stack without frames: the parent of every outermost frame.
 constexpr StackId kEmptyStack{};
 
-// All distinct stacks as a trie.  A stack is its innermost frame and the stack of its caller.  A caller's id is
-// always smaller than its callee's, so one pass from the last id to the first sums totals.
+// All distinct stacks as a trie.  A stack is its innermost frame and the stack of its caller.  A caller's id
+// is always smaller than its callee's, so one pass from the last id to the first sums totals.
 class StackTable {
  public:
   StackTable() : frames_(1), callers_(1) {}

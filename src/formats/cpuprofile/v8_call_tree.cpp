@@ -6,6 +6,9 @@ namespace nodescope {
 
 namespace {
 
+// A node that is being read takes some 200 bytes, and a hostile file can nest one in every 13.
+constexpr std::size_t kMaxDepth = 2'000'000;
+
 enum State : std::uint8_t { kNew, kOnPath, kDone };
 
 }  // namespace
@@ -27,7 +30,11 @@ void V8CallTree::read_from(json::Reader& reader, Profile& profile) {
       if (!level.children->next()) {
         level.children.reset();
       } else if (reader.peek() == json::Type::kObject) {
-        levels_.push_back(open(reader, level.node));
+        if (levels_.size() < kMaxDepth) {
+          levels_.push_back(open(reader, level.node));
+        } else {
+          profile.diagnostics.warn("call tree: what is nested deeper than two million nodes is not read");
+        }
       } else {
         links_.push_back({level.node, to_node_id(reader.number())});
       }

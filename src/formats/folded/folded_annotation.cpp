@@ -51,6 +51,8 @@ Frame frame_of_annotated_name(Profile& profile, std::string_view text) {
   const bool kernel = !inlined && take_mark(text, kKernelMark);
   const bool jit = !inlined && !kernel && take_mark(text, kJitMark);
   Frame frame = frame_of_symbol(profile, text, {}, inlined);
+  // Plain text does not say what it is: it may as well be Java, or a process.
+  if (frame.kind == FrameKind::kNative) frame.kind = FrameKind::kUnknown;
   if (kernel) {
     frame = {};
     frame.function = profile.strings.intern(text);

@@ -292,16 +292,23 @@ bool Array::next() {
 std::optional<std::string_view> Reader::read_key() {
   ++position_;
   std::string_view key = read_text();
-  if (*position_ != ':') {
-    // The block may be replaced before the colon comes.
-    key_ = key;
+  // The block may be replaced before the next token comes.
+  const auto keep_key = [&] {
+    if (key.data() != key_.data()) key_ = key;
     key = key_;
+  };
+  if (*position_ != ':') {
+    keep_key();
     if (next_token() != ':') {
       fail("':'");
       return std::nullopt;
     }
   }
   ++position_;
+  if (is(*position_, kSpace) || position_ == end_) {
+    keep_key();
+    next_token();
+  }
   pending_ = true;
   return key;
 }

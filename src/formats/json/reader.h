@@ -30,7 +30,8 @@ class Reader;
 // The members of an object, in the order of the text.  Iterate to the end: the reader goes on behind it.
 class Object {
  public:
-  // The next key, or nothing at the end.  A value that was not read is skipped.
+  // The next key, or nothing at the end.  It stays valid until its value is read; peek() leaves it alone.  A
+  // value that was not read is skipped.
   std::optional<std::string_view> next();
 
  private:

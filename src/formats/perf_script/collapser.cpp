@@ -41,10 +41,10 @@ void Collapser::read_block(const LineBlock& block) {
 }
 
 bool Collapser::read_header(std::string_view line) {
-  const auto header = match_script_header(line);
+  const auto header = match_perl_header(line);
   if (!header) return false;
   PerlNumber period(1);
-  if (const auto event = match_script_event(line)) {
+  if (const auto event = match_perl_event(line)) {
     if (event_filter_.empty()) {
       event_filter_ = event->name;
       filters_by_default_ = true;
@@ -59,7 +59,7 @@ bool Collapser::read_header(std::string_view line) {
   return true;
 }
 
-void Collapser::set_process(const ScriptHeader& header) {
+void Collapser::set_process(const PerlHeader& header) {
   std::string name(header.comm);
   if (options_.tid) {
     name.append("-").append(header.pid).append("/").append(header.tid);
@@ -87,14 +87,14 @@ StackId Collapser::push(StackId path, std::string_view names) {
 
 std::optional<std::vector<FrameId>> Collapser::interpret(std::string_view text, bool is_java) {
   const std::size_t line_end = text.find('\n');
-  const auto frame = match_script_frame(text.substr(0, line_end));
+  const auto frame = match_perl_frame(text.substr(0, line_end));
   if (!frame) return std::nullopt;
   std::string_view source_lines = line_end == std::string_view::npos ? "" : text.substr(line_end + 1);
   std::vector<FrameId> ids;
-  for (ScriptFunction& function : script_functions(*frame, is_java, options_)) {
+  for (PerlFunction& function : perl_functions(*frame, is_java, options_)) {
     if (function.takes_source_line) {
       const std::size_t end = std::min(source_lines.find('\n'), source_lines.size());
-      const std::string place = script_source_line(source_lines.substr(0, end));
+      const std::string place = perl_source_line(source_lines.substr(0, end));
       if (!place.empty()) function.name += ":" + place;
       source_lines.remove_prefix(std::min(end + 1, source_lines.size()));
     }
@@ -109,10 +109,10 @@ std::optional<std::vector<FrameId>> Collapser::interpret(std::string_view text, 
 }
 
 std::size_t Collapser::source_lines_of(std::string_view line) {
-  const auto frame = match_script_frame(line);
+  const auto frame = match_perl_frame(line);
   if (!frame) return 0;
-  return static_cast<std::size_t>(std::ranges::count(script_functions(*frame, is_java_, options_), true,
-                                                     &ScriptFunction::takes_source_line));
+  return static_cast<std::size_t>(
+      std::ranges::count(perl_functions(*frame, is_java_, options_), true, &PerlFunction::takes_source_line));
 }
 
 // A frame takes the lines that follow it, be they what they may.  Returns the first line that has to be seen

@@ -9,8 +9,8 @@
 #include "formats/folded/folded_paths.h"
 #include "formats/perf_script/collapse.h"
 #include "formats/perf_script/perl_number.h"
+#include "formats/perf_script/perl_rules.h"
 #include "formats/perf_script/sample_parts.h"
-#include "formats/perf_script/script_rules.h"
 #include "formats/perf_script/stack_builder.h"
 
 namespace nodescope {
@@ -66,7 +66,7 @@ class Collapser {
 
   // False if the line is no header.
   bool read_header(std::string_view line);
-  void set_process(const ScriptHeader& header);
+  void set_process(const PerlHeader& header);
 
   LineTable& table() { return is_java_ ? java_lines_ : lines_; }
   void read_frame(const WideHash& hash, std::string_view line) {

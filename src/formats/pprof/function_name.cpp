@@ -108,7 +108,12 @@ Frame frame_of_function(Profile& profile, const FunctionText& text, bool inlined
     frame.line = text.line;
     frame.column = text.column;
   }
-  if (frame.kind == FrameKind::kNative && is_script(text.file)) frame.kind = FrameKind::kJs;
+  const bool name_tells = frame.kind != FrameKind::kNative && frame.kind != FrameKind::kUnknown;
+  if (!name_tells && frame.function != StringId{}) {
+    frame.kind = is_script(text.file)  ? FrameKind::kJs
+                 : text.module.empty() ? FrameKind::kUnknown
+                                       : FrameKind::kNative;
+  }
   return frame;
 }
 

@@ -68,8 +68,11 @@ class SpeedscopeReader {
   Result<Profile> read() {
     auto members = reader_.object();
     while (const auto key = members.next()) {
-      if (*key == "shared") read_shared();
-      if (*key == "profiles") read_profiles();
+      if (*key == "shared") {
+        read_shared();
+      } else if (*key == "profiles") {
+        read_profiles();
+      }
     }
     if (const auto finished = reader_.finish(profile_.diagnostics, !raw_profiles_.empty()); !finished) {
       return std::unexpected(finished.error());

@@ -87,7 +87,7 @@ def node():
     timers = "(anonymous)|node:internal/timers:500:0||js|"
     handler = "handler|file:///app/server.mjs:42:0||js|"
     lines = ["lost 0"]
-    for time, frames, values in ((5_000_000, [timers, handler, "JSON.parse|:7:0||native|"], (1, 10_000_000)),
+    for time, frames, values in ((5_000_000, [timers, handler, "JSON.parse|:7:0||unknown|"], (1, 10_000_000)),
                                  (15_000_001, [timers, handler], (1, 10_101_010)),
                                  (40_000_000, ["(garbage collector)|:0:0||gc|"], (2, 20_000_000))):
         for kind, value in zip(("sample samples", "wall nanoseconds"), values):

@@ -245,7 +245,7 @@ TEST(FlameSvg, LinksNamesWithAttributes) {
   EXPECT_THAT(svg_of(plain_profile_of("a;b 3"), options),
               HasSubstr("<a href=\"https://x/?a=1&amp;b=&quot;2&quot;\" target=\"_top\"><rect"));
   options.name_attributes["a"] = {{"href", " JavaScript:alert(1)"}};
-  EXPECT_THAT(svg_of(plain_profile_of("a;b 3"), options), Not(HasSubstr("href")));
+  EXPECT_THAT(svg_of(plain_profile_of("a;b 3"), options), Not(HasSubstr("href=")));
 }
 
 TEST(FlameSvg, CutsLongNames) {

@@ -136,13 +136,13 @@ TEST(Folded, ReadsMarksBehindNames) {
   const auto stack = profile.stacks.unwind(profile.samples.stack(0));
   ASSERT_EQ(stack.size(), 8u);
   const auto frame = [&](std::size_t i) { return profile.frames[stack[i]]; };
-  EXPECT_EQ(frame(0).kind, FrameKind::kNative);
+  EXPECT_EQ(frame(0).kind, FrameKind::kUnknown);
   EXPECT_EQ(frame(1).kind, FrameKind::kJs);
   EXPECT_EQ(frame(1).tier, JsTier::kTurbofan);
   EXPECT_EQ(frame(1).line, 3u);
   EXPECT_EQ(profile.text(frame(1).file), "/app/x.js");
   EXPECT_EQ(frame(2).kind, FrameKind::kBuiltin);
-  EXPECT_EQ(frame(4).kind, FrameKind::kNative);
+  EXPECT_EQ(frame(4).kind, FrameKind::kUnknown);
   EXPECT_EQ(profile.text(frame(4).function), "::x");
   EXPECT_EQ(frame(5).kind, FrameKind::kKernel);
   EXPECT_EQ(profile.text(frame(5).function), "read");

@@ -349,6 +349,23 @@ TEST(JsonReader, TextAcrossBlocks) {
   EXPECT_EQ(text_of("\"" + letters + "\\n" + letters + "\""), letters + "\n" + letters);
 }
 
+TEST(JsonReader, AKeySurvivesALookAtItsValue) {
+  constexpr std::size_t kBlock = 256 * 1024;
+  for (std::size_t shift = 0; shift < 20; ++shift) {
+    const std::string text = "{" + std::string(kBlock - 1 - shift, ' ') + "\"first\" \n : \n [1], \"x\":2}";
+    MemorySource source(text, "test");
+    Reader reader(source);
+    auto members = reader.object();
+    const auto key = members.next();
+    ASSERT_TRUE(key.has_value());
+    EXPECT_EQ(reader.peek(), Type::kArray);
+    EXPECT_EQ(*key, "first") << shift;
+    EXPECT_EQ(members.next(), "x");
+    EXPECT_EQ(members.next(), std::nullopt);
+    EXPECT_FALSE(reader.failed());
+  }
+}
+
 TEST(JsonReader, TextOver16MegabytesIsCut) {
   const std::string text = "[\"" + std::string(17 << 20, 'x') + "\",1]";
   MemorySource source(text, "test");

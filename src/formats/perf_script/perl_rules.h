@@ -13,36 +13,36 @@ namespace nodescope {
 // its backtracking included, in linear time.
 
 // "V8 WorkerThread 24636/25607 [000] 94564.109216: 100 cycles:"
-struct ScriptHeader {
+struct PerlHeader {
   std::string_view comm;
   std::string_view pid;  // "?" if there is only one number
   std::string_view tid;
 };
-std::optional<ScriptHeader> match_script_header(std::string_view line);
+std::optional<PerlHeader> match_perl_header(std::string_view line);
 
-struct ScriptEvent {
+struct PerlEvent {
   std::string_view period;  // empty if there is none
   std::string_view name;
 };
-std::optional<ScriptEvent> match_script_event(std::string_view line);
+std::optional<PerlEvent> match_perl_event(std::string_view line);
 
 // "7fffb84c9afc cpu_startup_entry+0x800047c022ec ([kernel.kallsyms])"
-struct ScriptFrame {
+struct PerlFrame {
   std::string_view address;
   std::string_view function;  // with its offset
   std::string_view module;
 };
-std::optional<ScriptFrame> match_script_frame(std::string_view line);
+std::optional<PerlFrame> match_perl_frame(std::string_view line);
 
 // The functions of a frame, outermost first: "a->b" are two.
-struct ScriptFunction {
+struct PerlFunction {
   std::string name;
   bool takes_source_line = false;  // with --srcline the line that follows belongs to it
 };
-std::vector<ScriptFunction> script_functions(const ScriptFrame& frame, bool is_java,
-                                             const CollapseOptions& options);
+std::vector<PerlFunction> perl_functions(const PerlFrame& frame, bool is_java,
+                                         const CollapseOptions& options);
 
 // What a line of `perf script -F +srcline` adds to the function before it.
-std::string script_source_line(std::string_view line);
+std::string perl_source_line(std::string_view line);
 
 }  // namespace nodescope

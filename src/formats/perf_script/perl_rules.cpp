@@ -1,4 +1,4 @@
-#include "formats/perf_script/script_rules.h"
+#include "formats/perf_script/perl_rules.h"
 
 #include <algorithm>
 
@@ -110,7 +110,7 @@ void tidy(std::string& name, bool is_java) {
   if (is_java && name.starts_with('L') && contains(name, "/")) name.erase(0, 1);
 }
 
-std::string name_of_unknown(const ScriptFrame& frame, bool with_address) {
+std::string name_of_unknown(const PerlFrame& frame, bool with_address) {
   std::string_view name = "unknown";
   if (frame.module != "[unknown]") name = frame.module.substr(frame.module.rfind('/') + 1);
   std::string text = "[" + std::string(name);
@@ -129,7 +129,7 @@ std::string_view annotation(std::string_view name, std::string_view module, cons
 }  // namespace
 
 // /^(\S.+?)\s+(\d+)\/*(\d+)*\s+/
-std::optional<ScriptHeader> match_script_header(std::string_view line) {
+std::optional<PerlHeader> match_perl_header(std::string_view line) {
   if (line.empty() || is_space(line[0])) return std::nullopt;
   for (std::size_t space = 1; space < line.size();) {
     space = skip(line, space, [](char c) { return !is_space(c); });
@@ -143,8 +143,8 @@ std::optional<ScriptHeader> match_script_header(std::string_view line) {
     const std::size_t tid = skip(line, pid_end, [](char c) { return c == '/'; });
     const std::size_t tid_end = tid == pid_end ? tid : skip(line, tid, is_digit);
     if (tid_end == line.size() || !is_space(line[tid_end])) continue;
-    ScriptHeader header{line.substr(0, comm_end), line.substr(pid, pid_end - pid),
-                        line.substr(tid, tid_end - tid)};
+    PerlHeader header{line.substr(0, comm_end), line.substr(pid, pid_end - pid),
+                      line.substr(tid, tid_end - tid)};
     if (header.tid.empty() || header.tid == "0") {
       header.tid = header.pid;
       header.pid = "?";
@@ -155,13 +155,13 @@ std::optional<ScriptHeader> match_script_header(std::string_view line) {
 }
 
 // /:\s*(\d+)*\s+(\S+):\s*$/
-std::optional<ScriptEvent> match_script_event(std::string_view line) {
+std::optional<PerlEvent> match_perl_event(std::string_view line) {
   const std::size_t end = skip_back(line, line.size(), is_space);
   if (end == 0 || line[end - 1] != ':') return std::nullopt;
   const std::size_t word = skip_back(line, end - 1, [](char c) { return !is_space(c); });
   const std::size_t before = skip_back(line, word, is_space);
   if (word == end - 1 || before == word || before == 0) return std::nullopt;
-  ScriptEvent event{{}, line.substr(word, end - 1 - word)};
+  PerlEvent event{{}, line.substr(word, end - 1 - word)};
   const std::size_t digits = skip_back(line, before, is_digit);
   if (digits != before) event.period = line.substr(digits, before - digits);
   const std::size_t colon = digits == before ? before : skip_back(line, digits, is_space);
@@ -170,7 +170,7 @@ std::optional<ScriptEvent> match_script_event(std::string_view line) {
 }
 
 // /^\s*(\w+)\s*(.+) \((.*)\)/
-std::optional<ScriptFrame> match_script_frame(std::string_view line) {
+std::optional<PerlFrame> match_perl_frame(std::string_view line) {
   const std::size_t close = line.rfind(')');
   if (close == kNone || close < 2) return std::nullopt;
   const std::size_t open = line.rfind(" (", close - 2);
@@ -185,17 +185,17 @@ std::optional<ScriptFrame> match_script_frame(std::string_view line) {
     if (address_end - address < 2) return std::nullopt;
     function = --address_end;
   }
-  return ScriptFrame{line.substr(address, address_end - address), line.substr(function, open - function),
-                     line.substr(open + 2, close - open - 2)};
+  return PerlFrame{line.substr(address, address_end - address), line.substr(function, open - function),
+                   line.substr(open + 2, close - open - 2)};
 }
 
-std::vector<ScriptFunction> script_functions(const ScriptFrame& frame, bool is_java,
-                                             const CollapseOptions& options) {
+std::vector<PerlFunction> perl_functions(const PerlFrame& frame, bool is_java,
+                                         const CollapseOptions& options) {
   if (options.inlined && options.resolve_inlined && may_have_inlined(frame.module)) {
     std::string names = options.resolve_inlined(frame.address, frame.function, frame.module);
     if (!names.empty() && names != "??" && names != "??:??:0") return {{std::move(names), false}};
   }
-  std::vector<ScriptFunction> functions;
+  std::vector<PerlFunction> functions;
   const std::string_view function = without_offset(frame.function);
   if (function.starts_with('(')) return functions;
   bool is_unknown = false;
@@ -216,7 +216,7 @@ std::vector<ScriptFunction> script_functions(const ScriptFrame& frame, bool is_j
   return functions;
 }
 
-std::string script_source_line(std::string_view line) {
+std::string perl_source_line(std::string_view line) {
   std::string text;
   for (;;) {
     const std::size_t open = line.find('[');
