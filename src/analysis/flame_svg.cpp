@@ -35,7 +35,7 @@ std::string strip_annotation(std::string_view name) {
 // Relative, or of the web: "javascript:" runs code.
 bool is_harmless_link(std::string_view link) {
   if (link.starts_with("https:") || link.starts_with("http:")) return true;
-  return link.find_first_of(":") > link.find_first_of("/?#");
+  return link.find(':') > link.find_first_of("/?#");
 }
 
 // Kinds are worth showing where most labels have one; a folded file names few.

@@ -27,7 +27,7 @@ std::string amount(const Progress& progress) {
 
 }  // namespace
 
-ProgressLine::ProgressLine(const Progress& progress, std::string doing)
+ProgressLine::ProgressLine(const Progress& progress, const std::string& doing)
     : progress_(progress), doing_(printable(doing)) {
   if (standard_error_is_terminal()) {
     thread_ = std::jthread([this](const std::stop_token& stop) { show_until(stop); });

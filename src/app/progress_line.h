@@ -12,7 +12,7 @@ namespace nodescope {
 // Leaves nothing behind, and does nothing where standard error is not a terminal.
 class ProgressLine {
  public:
-  ProgressLine(const Progress& progress, std::string doing);
+  ProgressLine(const Progress& progress, const std::string& doing);
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;

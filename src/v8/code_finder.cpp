@@ -79,7 +79,7 @@ const Code* CodeFinder::find(Address pc, Range<Address> region) {
   if (found_.size() >= kMaxFound) found_.clear();
   auto code = search(pc, region);
   const Address key = code ? code->instructions().begin : pc;
-  const auto inserted = found_.insert_or_assign(key, std::move(code)).first;
+  const auto inserted = found_.insert_or_assign(key, code).first;
   return inserted->second ? &*inserted->second : nullptr;
 }
 

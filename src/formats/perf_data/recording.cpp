@@ -49,7 +49,7 @@ std::optional<std::string_view> read_text(ByteReader& reader) {
   return text.substr(0, text.find('\0'));
 }
 
-void add_fact(Recording& recording, std::string_view key, std::string value) {
+void add_fact(Recording& recording, std::string_view key, std::string_view value) {
   if (!value.empty()) recording.facts.insert_or_assign(std::string(key), to_valid_utf8(value));
 }
 
