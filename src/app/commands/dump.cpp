@@ -84,18 +84,14 @@ DumpedFrame describe(v8::ProcessView& view, const v8::NativeFrame& native) {
 DumpedFrame describe(v8::ProcessView& view, const v8::Frame& js) {
   DumpedFrame frame;
   frame.kind = v8::to_string(js.kind);
-  frame.function = js.kind == v8::FrameKind::kUnknownJs ? "[unknown js]" : js.function;
-  if (frame.function.empty()) {
-    frame.function = js.kind == v8::FrameKind::kJs        ? "(anonymous)"
-                     : js.kind == v8::FrameKind::kBuiltin ? "[builtin]"
-                                                          : fmt::format("[{}]", frame.kind);
-  }
+  frame.function = v8::display_name(js);
+  if (frame.function.empty()) frame.function = "(anonymous)";
   frame.tier = js.tier;
   frame.inlined = js.inlined;
   frame.sure = js.sure;
   if (!js.script) return frame;
-  frame.file = view.scripts().name(*js.script);
-  if (const auto place = view.scripts().place(*js.script, js.offset)) {
+  frame.file = view.script_name(*js.script);
+  if (const auto place = view.place(*js.script, js.offset)) {
     frame.place = *place;
   } else {
     frame.sure = false;
@@ -112,14 +108,16 @@ std::string thread_name(const v8::ProcessView& view, pid_t tid) {
 Result<Dump> take_dump(std::int32_t pid) {
   Dump dump;
   dump.pid = pid;
-  auto view = v8::ProcessView::open(pid, dump.diagnostics);
+  ImageCache images;
+  auto view = v8::ProcessView::open(pid, images, dump.diagnostics);
   if (!view) return std::unexpected(view.error());
-  dump.versions = (*view)->layout().versions;
+  dump.versions = (*view)->layout()->versions;
   std::vector<v8::Stack> stacks;
   {
     auto stopped = StoppedProcess::stop(pid);
     if (!stopped) return std::unexpected(stopped.error());
-    if (auto refreshed = (*view)->refresh(); !refreshed) return std::unexpected(refreshed.error());
+    if (auto refreshed = (*view)->refresh_map(); !refreshed) return std::unexpected(refreshed.error());
+    (*view)->begin_generation();
     for (const StoppedThread& thread : stopped->threads()) {
       stacks.push_back((*view)->read_stack(register_set(thread.registers)));
       dump.threads.push_back({thread.tid, {}, {}, stacks.back().end});
