@@ -12,6 +12,7 @@ CommandLine::CommandLine(const std::vector<std::string>& program)
   app_.set_help_flag("-h,--help", "Print this help");
   use_readable_help(app_);
   add_record_command(app_, run_, program);
+  add_top_command(app_, run_);
   add_dump_command(app_, run_);
   add_flame_command(app_, run_);
   add_report_command(app_, run_);

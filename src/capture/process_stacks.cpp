@@ -147,6 +147,10 @@ FrameId ProcessStacks::frame_of(const v8::Frame& from) {
   frame.function = profile_.strings.intern(v8::display_name(from));
   if (from.script) {
     frame.file = profile_.strings.intern(view_->script_name(*from.script));
+    if (const auto begin = view_->place(*from.script, from.function_offset)) {
+      frame.function_line = begin->line;
+      frame.function_column = begin->column;
+    }
     if (const auto place = view_->place(*from.script, from.offset)) {
       frame.line = place->line;
       frame.column = place->column;

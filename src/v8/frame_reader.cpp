@@ -116,6 +116,7 @@ Frame FrameReader::describe(Function& function, const std::optional<Closure>& cl
   result.sure = heap_.layout().is_known_version();
   result.script = function.script;
   result.shared = function.shared.word();
+  result.function_offset = heap_.layout().is_known_version() ? function.shared.start() : -1;
   result.function = functions_.name(function, closure);
   return result;
 }

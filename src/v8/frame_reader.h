@@ -37,8 +37,9 @@ struct Frame {
   std::int32_t offset = -1;  // in the script, of the place being executed; -1: not known
   Tier tier = Tier::kNone;
   bool inlined = false;
-  bool sure = true;   // false: the line may be wrong, or what is known about this V8
-  TaggedWord shared;  // the SharedFunctionInfo; zero: none
+  bool sure = true;                   // false: the line may be wrong, or what is known about this V8
+  std::int32_t function_offset = -1;  // where in the script the function begins; -1: not known
+  TaggedWord shared;                  // the SharedFunctionInfo; zero: none
 };
 
 // What people see in place of a name that is not there; empty for a JavaScript function without one.
