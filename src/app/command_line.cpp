@@ -10,6 +10,7 @@ CommandLine::CommandLine() : app_("Shows what any Node.js process is doing, from
   app_.set_version_flag("--version", std::string("nodescope ") + kVersion);
   app_.set_help_flag("-h,--help", "Print this help");
   use_readable_help(app_);
+  add_ps_command(app_, run_);
   add_dump_command(app_, run_);
   add_flame_command(app_, run_);
   add_report_command(app_, run_);

@@ -20,6 +20,7 @@ void add_diff_command(CLI::App& app, Run& run);
 void add_dump_command(CLI::App& app, Run& run);
 void add_flame_command(CLI::App& app, Run& run);
 void add_info_command(CLI::App& app, Run& run);
+void add_ps_command(CLI::App& app, Run& run);
 void add_report_command(CLI::App& app, Run& run);
 void add_completion_command(CLI::App& app, Run& run);
 void add_demo_command(CLI::App& app, Run& run);
