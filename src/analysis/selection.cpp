@@ -5,7 +5,7 @@
 
 #include "analysis/code_origin.h"
 #include "analysis/labels.h"
-#include "analysis/pattern.h"
+#include "base/pattern.h"
 #include "base/text.h"
 
 namespace nodescope {

@@ -29,7 +29,7 @@ struct Selection {
   std::vector<std::string> thread_names;
   // Samples whose innermost frame is of one of these kinds: where the CPU was, not what was on the way.
   std::vector<FrameKind> kinds;
-  // Regular expressions (analysis/pattern.h) over the full labels of a stack's frames.  A sample stays if any
+  // Regular expressions (base/pattern.h) over the full labels of a stack's frames.  A sample stays if any
   // of `include` is found in any of its frames and none of `exclude` in any.
   std::vector<std::string> include;
   std::vector<std::string> exclude;

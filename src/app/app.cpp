@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,12 @@ constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
 
 int print_error(const Error& error) {
-  fmt::print(stderr, "nodescope: {}\n", printable(error.message));
+  // A list in a message has a line for each of its entries.
+  const char* prefix = "nodescope: ";
+  for (const auto line : std::views::split(std::string_view(error.message), '\n')) {
+    fmt::print(stderr, "{}{}\n", prefix, printable(std::string_view(line.begin(), line.end())));
+    prefix = "  ";
+  }
   return error.code == ErrorCode::kUsage ? kWrongUsage : kFailed;
 }
 

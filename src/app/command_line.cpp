@@ -13,6 +13,7 @@ CommandLine::CommandLine(const std::vector<std::string>& program)
   use_readable_help(app_);
   add_record_command(app_, run_, program);
   add_top_command(app_, run_);
+  add_ps_command(app_, run_);
   add_dump_command(app_, run_);
   add_flame_command(app_, run_);
   add_report_command(app_, run_);

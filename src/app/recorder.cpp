@@ -26,6 +26,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kChunkInterval{1000};
 constexpr std::chrono::milliseconds kStatusInterval{500};
+constexpr std::size_t kSummaryRows = 10;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -117,6 +118,17 @@ void run_until_end(SamplingSession& session, const RecorderOptions& options,
 
 }  // namespace
 
+Result<void> attach_all(SamplingSession& session, const std::vector<pid_t>& pids) {
+  Result<void> last;
+  bool any = false;
+  for (const pid_t pid : pids) {
+    last = session.attach(pid);
+    any = any || last.has_value();
+    if (!last && last.error().code != ErrorCode::kNotFound) return last;
+  }
+  return any ? Result<void>() : last;
+}
+
 Result<Profile> record(SamplingSession& session, const RecorderOptions& options,
                        const std::function<bool()>& has_ended) {
   const auto writer = writer_of_path(options.output);
@@ -152,9 +164,18 @@ std::string recording_summary(const Profile& profile) {
                         100.0 * static_cast<double>(gc->total) / static_cast<double>(kinds.total));
   }
   TableTextOptions table;
-  table.top = 15;
+  table.top = kSummaryRows;
   table.max_columns = terminal_columns();
-  return text + "\n" + function_table_text(derive_function_table(profile, {}), table);
+  table.says_more = false;
+  FunctionTable functions = derive_function_table(profile, {});
+  text += "\n" + function_table_text(functions, table);
+  std::erase_if(functions.rows, [](const FunctionRow& row) {
+    return row.kind != FrameKind::kJs || row.name.contains(" node:") || row.name == "[unknown js]";
+  });
+  if (functions.rows.empty()) return text;
+  std::ranges::stable_sort(functions.rows, std::ranges::greater(), &FunctionRow::total);
+  table.heading = "JavaScript functions, with what they call";
+  return text + "\n" + function_table_text(functions, table);
 }
 
 }  // namespace nodescope

@@ -3,12 +3,16 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "capture/sampling_session.h"
 #include "model/profile.h"
 
 namespace nodescope {
+
+// Of several processes some may end meanwhile; an error only if none is left.
+Result<void> attach_all(SamplingSession& session, const std::vector<pid_t>& pids);
 
 struct RecorderOptions {
   std::optional<double> seconds;  // nothing: until the processes end or the user interrupts

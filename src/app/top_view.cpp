@@ -57,7 +57,7 @@ std::string rows_text(const FunctionTable& table, const TopView& view, TopSize s
   std::size_t left = size.rows > kFixedLines ? size.rows - kFixedLines : 1;
   for (const FunctionRow& row : table.rows) {
     if (left == 0) break;
-    if (!view.filter.empty() && !row.name.contains(view.filter)) continue;
+    if (!view.by_thread && !view.filter.empty() && !row.name.contains(view.filter)) continue;
     const std::string line =
         fmt::format("{:>6.1f} % {:>6.1f} %  {:<8} {:<11}  {}", percent(row.self, table.total),
                     percent(row.total, table.total), view.by_thread ? "" : to_string(row.kind),

@@ -101,7 +101,11 @@ Result<std::string> capture_program(const std::vector<std::string>& arguments) {
 namespace {
 
 // The child between fork and exec: only calls that are safe there.
-[[noreturn]] void wait_and_exec(char* const* arguments, int go, int failed) {
+[[noreturn]] void wait_and_exec(char* const* arguments, HeldProgram::Output output, int go, int failed) {
+  if (output == HeldProgram::Output::kDropped) {
+    const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nothing >= 0) ::dup2(nothing, STDOUT_FILENO);
+  }
   char byte = 0;
   while (::read(go, &byte, 1) < 0 && errno == EINTR) {
   }
@@ -113,7 +117,7 @@ namespace {
 
 }  // namespace
 
-Result<HeldProgram> HeldProgram::start(const std::vector<std::string>& arguments) {
+Result<HeldProgram> HeldProgram::start(const std::vector<std::string>& arguments, Output output) {
   std::vector<char*> pointers;
   for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
@@ -129,7 +133,7 @@ Result<HeldProgram> HeldProgram::start(const std::vector<std::string>& arguments
   if (pid < 0) return fail_errno(errno, "starting " + arguments[0]);
   if (pid == 0) {
     ::close(go[1]);
-    wait_and_exec(pointers.data(), go[0], failed[1]);
+    wait_and_exec(pointers.data(), output, go[0], failed[1]);
   }
   return HeldProgram(pid, arguments[0], std::move(go_writer), std::move(failed_reader));
 }

@@ -22,10 +22,11 @@ Result<int> run_program(const std::vector<std::string>& arguments);
 Result<std::string> capture_program(const std::vector<std::string>& arguments);
 
 // A program that waits before its first instruction until it is let go, so that it can be watched from the
-// beginning.  It shares our terminal.
+// beginning.  It shares our terminal, except for what it says on its standard output if that is not wanted.
 class HeldProgram {
  public:
-  static Result<HeldProgram> start(const std::vector<std::string>& arguments);
+  enum class Output : bool { kShown, kDropped };
+  static Result<HeldProgram> start(const std::vector<std::string>& arguments, Output output = Output::kShown);
   HeldProgram(HeldProgram&& other) noexcept;
   HeldProgram& operator=(HeldProgram&&) = delete;
   // Ends it if it is still running.

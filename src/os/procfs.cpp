@@ -20,7 +20,7 @@ namespace nodescope {
 
 namespace {
 
-constexpr std::uint64_t kMaxProcFile = std::uint64_t{64} << 20;
+constexpr std::size_t kMaxProcFile = std::size_t{64} << 20;
 
 // The names in `folder` that are numbers, sorted.
 Result<std::vector<pid_t>> list_numbers(const std::string& folder) {
@@ -38,13 +38,28 @@ Result<std::vector<pid_t>> list_numbers(const std::string& folder) {
 
 }  // namespace
 
+pid_t own_pid() {
+  return ::getpid();
+}
+
+Result<std::vector<pid_t>> list_processes() {
+  return list_numbers("/proc");
+}
+
 Result<std::string> read_proc_file(pid_t pid, std::string_view name) {
-  auto source = open_file(fmt::format("/proc/{}/{}", pid, name));
-  if (!source) return std::unexpected(source.error());
-  std::string storage;
-  const auto bytes = read_whole(**source, storage, kMaxProcFile);
-  if (!bytes) return std::unexpected(bytes.error());
-  return std::string(as_text(*bytes));
+  const std::string path = fmt::format("/proc/{}/{}", pid, name);
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.is_open()) return fail_errno(errno, "opening " + path);
+  std::string content;
+  std::array<char, 16384> part{};
+  for (;;) {
+    const ssize_t count = ::read(fd.get(), part.data(), part.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return fail_errno(errno, "reading " + path);
+    if (count == 0) return content;
+    content.append(part.data(), static_cast<std::size_t>(count));
+    if (content.size() > kMaxProcFile) return fail(ErrorCode::kLimit, path + " is larger than 64 MiB");
+  }
 }
 
 Result<std::string> read_proc_link(pid_t pid, std::string_view name) {
@@ -85,6 +100,13 @@ Result<std::unique_ptr<ByteSource>> open_mapped_file(pid_t pid, std::string_view
 
 Result<std::unique_ptr<ByteSource>> open_executable(pid_t pid) {
   return open_file(fmt::format("/proc/{}/exe", pid));
+}
+
+Result<FileIdentity> identify_executable(pid_t pid) {
+  const std::string path = fmt::format("/proc/{}/exe", pid);
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0) return fail_errno(errno, "looking at " + path);
+  return FileIdentity{status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size)};
 }
 
 Result<std::unique_ptr<ByteSource>> open_in_root(pid_t pid, const std::string& path) {

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,6 +12,20 @@
 #include "base/result.h"
 
 namespace nodescope {
+
+// Which file, whatever its names are.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t size_bytes = 0;
+
+  bool operator==(const FileIdentity&) const = default;
+};
+
+pid_t own_pid();
+
+// All processes that /proc shows, sorted.
+Result<std::vector<pid_t>> list_processes();
 
 // "/proc/PID/NAME", whole.  Such files are small; what is beyond 64 MiB is an error.
 Result<std::string> read_proc_file(pid_t pid, std::string_view name);
@@ -33,6 +48,10 @@ Result<std::unique_ptr<ByteSource>> open_mapped_file(pid_t pid, std::string_view
 
 // The program of the process, also when its name is gone.
 Result<std::unique_ptr<ByteSource>> open_executable(pid_t pid);
+
+// The file that open_executable would open.  kNotFound for a process of the kernel and for one that has
+// ended.
+Result<FileIdentity> identify_executable(pid_t pid);
 
 // `path` as the process sees it: below its root folder, out of which neither links nor ".." lead.
 Result<std::unique_ptr<ByteSource>> open_in_root(pid_t pid, const std::string& path);

@@ -2,12 +2,14 @@
 
 #include <compare>
 #include <optional>
-#include <string>
 #include <string_view>
 
-#include "binary/elf_file.h"
+#include "target/binary_versions.h"
 
 namespace nodescope::v8 {
+
+using nodescope::BinaryVersions;
+using nodescope::read_versions;
 
 struct Version {
   int major = 0;
@@ -19,12 +21,5 @@ struct Version {
 
 // "11.3.244.8-node.38".
 std::optional<Version> parse_version(std::string_view text);
-
-// What a binary says about itself in its read-only data, stripped or not.
-struct BinaryVersions {
-  std::string v8;    // "11.3.244.8-node.38"; empty: not found
-  std::string node;  // "20.20.2"; empty: not found
-};
-BinaryVersions read_versions(const ElfFile& file);
 
 }  // namespace nodescope::v8

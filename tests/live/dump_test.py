@@ -40,10 +40,7 @@ class DumpOf:
 
     @classmethod
     def setUpClass(cls):
-        try:
-            cls.node = nodes.node_binary(cls.version)
-        except nodes.Unavailable as reason:
-            raise unittest.SkipTest(str(reason))
+        cls.node = nodes.node_or_skip(cls.version)
 
     def check_stacks(self, node, every=1):
         wrong = []
@@ -132,7 +129,7 @@ def main():
     loader = unittest.defaultTestLoader
     suite.addTests(loader.loadTestsFromTestCase(DumpRefuses))
     for version in versions:
-        version = nodes.NEWEST[int(version)] if version.isdigit() else version
+        version = nodes.version_of(version)
         name = "DumpOfNode_" + re.sub(r"\W", "_", version)
         suite.addTests(loader.loadTestsFromTestCase(type(name, (DumpOf, unittest.TestCase), {"version": version})))
     result = unittest.TextTestRunner(verbosity=2).run(suite)

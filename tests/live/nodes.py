@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+import unittest
 
 # The newest of each major when this list was made, and the first of the majors in use.
 NEWEST = {16: "16.20.2", 18: "18.20.8", 20: "20.20.2", 22: "22.23.3", 24: "24.21.0", 26: "26.10.0"}
@@ -13,6 +14,18 @@ FIRST = {18: "18.0.0", 20: "20.0.0", 22: "22.0.0", 24: "24.0.0"}
 
 class Unavailable(Exception):
     """The binary cannot be had here; the text says why."""
+
+
+def version_of(argument):
+    """"24" is the newest known of its major; anything else is a version already."""
+    return NEWEST[int(argument)] if argument.isdigit() else argument
+
+
+def node_or_skip(version):
+    try:
+        return node_binary(version)
+    except Unavailable as reason:
+        raise unittest.SkipTest(str(reason))
 
 
 def cache_folder():

@@ -24,6 +24,7 @@ void add_flame_command(CLI::App& app, Run& run);
 void add_info_command(CLI::App& app, Run& run);
 // `program` is the command behind "--" to start and record; empty: none.
 void add_record_command(CLI::App& app, Run& run, const std::vector<std::string>& program);
+void add_ps_command(CLI::App& app, Run& run);
 void add_report_command(CLI::App& app, Run& run);
 void add_top_command(CLI::App& app, Run& run);
 void add_completion_command(CLI::App& app, Run& run);

@@ -8,6 +8,7 @@
 #include "app/input.h"
 #include "app/output.h"
 #include "app/recorder.h"
+#include "app/target_options.h"
 #include "capture/sampling_session.h"
 #include "os/process.h"
 
@@ -19,7 +20,7 @@ constexpr unsigned kMaxFrequency = 10'000;
 constexpr double kDefaultSeconds = 30;
 
 struct Options {
-  std::vector<pid_t> pids;
+  TargetOptions targets;
   std::vector<std::string> program;
   std::optional<double> seconds;
   unsigned frequency = 99;
@@ -45,10 +46,10 @@ Result<void> show(const Result<Profile>& profile, const std::string& output) {
 }
 
 Result<void> record_processes(const Options& options, const std::string& output) {
+  const auto pids = select_targets(options.targets.spec());
+  if (!pids) return std::unexpected(pids.error());
   SamplingSession session({options.frequency, options.children, false});
-  for (const pid_t pid : options.pids) {
-    if (auto attached = session.attach(pid); !attached) return attached;
-  }
+  if (auto attached = attach_all(session, *pids); !attached) return attached;
   return show(record(session, {options.seconds.value_or(kDefaultSeconds), output},
                      [&] { return !session.has_targets(); }),
               output);
@@ -70,7 +71,7 @@ Result<void> record_program(const Options& options, const std::string& output) {
 Result<void> run_record(const Options& options) {
   const std::string output = options.output.empty() ? default_output() : options.output;
   if (!options.program.empty()) return record_program(options, output);
-  if (options.pids.empty())
+  if (options.targets.spec().empty())
     return fail(ErrorCode::kUsage, "nothing to record: give a process, or a command after --");
   return record_processes(options, output);
 }
@@ -83,8 +84,7 @@ void add_record_command(CLI::App& app, Run& run, const std::vector<std::string>&
   CLI::App* command = app.add_subcommand(
       "record", "Sample running processes and write a recording: JavaScript, native and kernel frames.");
   command->group("Live");
-  command->add_option("TARGET", options->pids, "Processes")->type_name("");
-  command->add_option("-p,--pid", options->pids, "A process, as for perf")->type_name("PID");
+  add_target_options(*command, options->targets, HowMany::kMany);
   command->add_option("-d,--duration", options->seconds, "Seconds (30; a command: until it ends)")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.1, 86'400.0 * 365));
@@ -102,6 +102,8 @@ void add_record_command(CLI::App& app, Run& run, const std::vector<std::string>&
       "Examples\n"
       "  nodescope record 4711\n"
       "  nodescope record 4711 -d 10 -F 999 -o slow.svg\n"
+      "  nodescope record --tree 4711             a cluster with all its workers\n"
+      "  nodescope record server.js               by its script\n"
       "  nodescope record -- node app.js");
   command->callback([options, &run] { run = [options] { return run_record(*options); }; });
 }

@@ -7,6 +7,8 @@
 
 #include "app/commands/command.h"
 #include "app/output.h"
+#include "app/recorder.h"
+#include "app/target_options.h"
 #include "app/top_view.h"
 #include "capture/sampling_session.h"
 #include "os/interrupt.h"
@@ -21,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 constexpr unsigned kMaxFrequency = 10'000;
 
 struct Options {
-  std::vector<pid_t> pids;
+  TargetOptions targets;
   unsigned frequency = 99;
   double interval_seconds = 1;
   double window_seconds = 3;
@@ -102,10 +104,10 @@ class TopRun {
 };
 
 Result<void> run_top(const Options& options) {
+  const auto pids = select_targets(options.targets.spec());
+  if (!pids) return std::unexpected(pids.error());
   SamplingSession session({options.frequency, options.children, false});
-  for (const pid_t pid : options.pids) {
-    if (auto attached = session.attach(pid); !attached) return attached;
-  }
+  if (auto attached = attach_all(session, *pids); !attached) return attached;
   return TopRun(session, options).run();
 }
 
@@ -116,7 +118,7 @@ void add_top_command(CLI::App& app, Run& run) {
   CLI::App* command =
       app.add_subcommand("top", "Show the functions that use the CPU now, as a table that lives.");
   command->group("Live");
-  command->add_option("TARGET", options->pids, "Processes")->required()->type_name("");
+  add_target_options(*command, options->targets, HowMany::kMany);
   command->add_option("-F,--freq", options->frequency, "Samples per second and thread (99)")
       ->type_name("HZ")
       ->check(CLI::Range(1u, kMaxFrequency));

@@ -1,4 +1,4 @@
-#include "analysis/pattern.h"
+#include "base/pattern.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/pattern.h"
+#include "base/pattern.h"
 
 #include <gtest/gtest.h>
 
