@@ -291,6 +291,88 @@ class RecordAnything(unittest.TestCase):
             end(process)
         self.assertGreater(len(seen), 50)
 
+    def test_every_sample_is_accounted_for(self):
+        """Samples here and lost are what the kernel's own clock says, also when the reader cannot keep up."""
+        process = start(self.node, "busy.js")
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                path = folder + "/x.nscope"
+                before = self.cpu_seconds(process.pid)
+                done = subprocess.run([NODESCOPE, "record", str(process.pid), "-d", "3", "-F", "4999", "-o", path],
+                                      capture_output=True, text=True, timeout=60)
+                used = self.cpu_seconds(process.pid) - before
+                self.assertEqual(done.returncode, 0, done.stderr)
+                seen = recording.Recording(NODESCOPE, path)
+        finally:
+            end(process)
+        taken = len(seen) + seen.profile["lost_samples"]
+        # The process ran before and after the recording too, for some tenths of a second.
+        self.assertLess(taken, 4999 * used * 1.05)
+        self.assertGreater(taken, 4999 * used * 0.6)
+
+    @staticmethod
+    def cpu_seconds(pid):
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def test_threads_that_come_and_go(self):
+        """Threads that come and go while they are sampled belong to the recording."""
+        program = ("import threading\ndef work():\n    sum(range(400000))\nprint('ready', flush=True)\n"
+                   "while True:\n    threads = [threading.Thread(target=work) for _ in range(20)]\n"
+                   "    [t.start() for t in threads]\n    [t.join() for t in threads]\n")
+        process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+        try:
+            process.stdout.readline()
+            seen = record(process.pid, 3, 999)
+        finally:
+            end(process)
+        self.assertGreater(len({s[2] for s in seen.samples()}), 40)
+
+    def test_the_target_becomes_another_program(self):
+        command = f'"{self.node}" -e "const e = Date.now() + 1000; while (Date.now() < e);"; exec "{self.node}" "{HERE / "churn.js"}"'
+        with tempfile.TemporaryDirectory() as folder:
+            path = folder + "/x.nscope"
+            done = subprocess.run([NODESCOPE, "record", "-d", "4", "-F", "499", "-o", path, "--", "sh", "-c", command],
+                                  capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            seen = recording.Recording(NODESCOPE, path)
+        self.assertTrue(any(f["function"] == "leaf" for s in seen.samples() for f in s[4]))
+
+    def test_a_stopped_target_is_no_obstacle(self):
+        process = start(self.node, "busy.js")
+        try:
+            process.send_signal(signal.SIGSTOP)
+            seen = record(process.pid, 1, 99)
+            self.assertEqual(len(seen), 0)
+            process.send_signal(signal.SIGCONT)
+            self.assertGreater(len(record(process.pid, 1, 99)), 10)
+        finally:
+            end(process)
+
+    def test_a_full_disk(self):
+        """The recorder goes on, says so, and fails at the end."""
+        process = start(self.node, "busy.js")
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                os.symlink("/dev/full", folder + "/x.nscope")
+                done = subprocess.run([NODESCOPE, "record", str(process.pid), "-d", "2", "-o", folder + "/x.nscope"],
+                                      capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, "No space left on device; recording goes on")
+            self.assertIsNone(process.poll())
+        finally:
+            end(process)
+
+    def test_many_targets(self):
+        processes = [start(self.node, "idle.js") for _ in range(12)]
+        try:
+            with Recorder(*[p.pid for p in processes], "-d", 2, "-F", 199) as recorder:
+                seen = recorder.finish()
+            self.assertEqual({s[1] for s in seen.samples()}, {p.pid for p in processes})
+        finally:
+            for process in processes:
+                end(process)
+
     def test_no_such_process(self):
         done = subprocess.run([NODESCOPE, "record", "999999999", "-o", "/dev/null"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
