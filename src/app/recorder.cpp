@@ -143,6 +143,11 @@ Result<Profile> record(SamplingSession& session, const RecorderOptions& options,
     if (!created) return std::unexpected(created.error());
     file.emplace(std::move(*created));
   }
+  if (!session.sees_kernel()) {
+    fmt::print(stderr,
+               "nodescope: without the kernel's frames: this user may not sample it "
+               "(sysctl kernel.perf_event_paranoid=1, CAP_PERFMON, or root)\n");
+  }
   run_until_end(session, options, has_ended, file ? &*file : nullptr);
   const auto written =
       file ? file->finish(session.profile()) : write_output(options.output, [&](ByteSink& sink) {

@@ -83,6 +83,7 @@ Result<std::unique_ptr<ProcessView>> ProcessView::open(LiveProcess process, std:
     view->v8_ =
         std::make_unique<V8>(std::move(*layout), Range<FileOffset>{*begin, *begin + builtins->size_bytes()},
                              *binary, view->stack_and_memory_, view->space_);
+    binary.reset();  // the pages of its file count as ours for as long as it is mapped
   }
   view->images_.load_all(diagnostics);
   for (const Region& region : view->process_.map().regions()) {

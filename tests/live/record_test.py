@@ -4,6 +4,7 @@ import collections
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -362,6 +363,30 @@ class RecordAnything(unittest.TestCase):
             self.assertIsNone(process.poll())
         finally:
             end(process)
+
+    def test_another_user_records_its_own_process(self):
+        if os.geteuid() != 0:
+            self.skipTest("runs as an ordinary user already")
+        nobody = dict(user=65534, group=65534, extra_groups=[])
+        with tempfile.TemporaryDirectory() as folder:
+            os.chmod(folder, 0o777)
+            for source, name in ((NODESCOPE, "nodescope"), (self.node, "node"), (HERE / "busy.js", "busy.js")):
+                shutil.copy(source, f"{folder}/{name}")
+            process = subprocess.Popen([f"{folder}/node", f"{folder}/busy.js"], stdout=subprocess.PIPE, text=True, **nobody)
+            try:
+                self.assertEqual(process.stdout.readline(), "ready\n")
+                done = subprocess.run([f"{folder}/nodescope", "record", str(process.pid), "-d", "2", "-o", f"{folder}/x.nscope"],
+                                      capture_output=True, text=True, timeout=60, cwd=folder, **nobody)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                seen = recording.Recording(NODESCOPE, f"{folder}/x.nscope")
+                other = subprocess.run([f"{folder}/nodescope", "record", "1", "-d", "1", "-o", f"{folder}/y.nscope"],
+                                       capture_output=True, text=True, timeout=60, cwd=folder, **nobody)
+            finally:
+                end(process)
+        names = {f["function"] for s in seen.samples() for f in s[4]}
+        self.assertTrue({"round", "fibonacci", "sumOfAreas"} <= names, names)
+        self.assertEqual(other.returncode, 1)
+        self.assertRegex(other.stderr, "perf_event_paranoid")
 
     def test_many_targets(self):
         processes = [start(self.node, "idle.js") for _ in range(12)]
