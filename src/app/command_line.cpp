@@ -12,6 +12,7 @@ CommandLine::CommandLine() : app_("Shows what any Node.js process is doing, from
   use_readable_help(app_);
   add_ps_command(app_, run_);
   add_dump_command(app_, run_);
+  add_doctor_command(app_, run_);
   add_flame_command(app_, run_);
   add_report_command(app_, run_);
   add_diff_command(app_, run_);

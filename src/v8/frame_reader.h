@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "binary/unwinder.h"
+#include "v8/arguments.h"
 #include "v8/code_finder.h"
 #include "v8/code_space.h"
 #include "v8/deopt_data.h"
@@ -34,7 +35,8 @@ struct Frame {
   std::int32_t offset = -1;  // in the script, of the place being executed; -1: not known
   Tier tier = Tier::kNone;
   bool inlined = false;
-  bool sure = true;  // false: the line may be wrong, or what is known about this V8
+  bool sure = true;                    // false: the line may be wrong, or what is known about this V8
+  std::optional<Arguments> arguments;  // where they were asked for and are in the frame
 };
 
 // A frame as the unwinder found it.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "binary/embedded_builtins.h"
 
@@ -148,6 +149,14 @@ std::string ProcessView::copy_stack(Address stack_pointer) {
   return stack;
 }
 
+// An inlined function has none on the stack; the one that it was inlined into is the last.
+void ProcessView::add_arguments(const PhysicalFrame& physical, Frame& frame) {
+  if (physical.frameless || frame.kind != FrameKind::kJs) return;
+  frame.arguments = v8::read_arguments(heap_, physical.frame_pointer);
+  if (frame.arguments && frame.tier != Tier::kInterpreter && frame.tier != Tier::kBaseline)
+    frame.arguments->sure = false;
+}
+
 Stack ProcessView::read_stack(const RegisterSet& registers) {
   const Address stack_pointer{registers.get(Register::kRsp).value_or(0)};
   const std::string copy = copy_stack(stack_pointer);
@@ -165,7 +174,9 @@ Stack ProcessView::read_stack(const RegisterSet& registers) {
     const bool innermost_with_frame = i == (frameless ? 1u : 0u);
     const PhysicalFrame frame{pc, unwound.frame_pointers[i], frameless && i == 0, i == 0,
                               i == 0 || innermost_with_frame ? &registers : nullptr};
-    for (Frame& logical : reader_.read(frame)) stack.entries.emplace_back(std::move(logical));
+    std::vector<Frame> logical = reader_.read(frame);
+    if (reads_arguments_) add_arguments(frame, logical.back());
+    std::ranges::move(logical, std::back_inserter(stack.entries));
   }
   return stack;
 }

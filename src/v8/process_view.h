@@ -51,6 +51,9 @@ class ProcessView final : private CodeMap {
   // Must be called while the process stands still.
   Stack read_stack(const RegisterSet& registers);
 
+  // From now on frames come with what their functions were called with.
+  void read_arguments() { reads_arguments_ = true; }
+
   // These may be called after it went on.
   NativeSymbol resolve(const NativeFrame& frame);
   Scripts& scripts() { return scripts_; }
@@ -63,6 +66,7 @@ class ProcessView final : private CodeMap {
   std::optional<Address> function_begin(Address pc) override;
 
   CodeSpace derive_code_space();
+  void add_arguments(const PhysicalFrame& physical, Frame& frame);
   std::string copy_stack(Address stack_pointer);
   std::optional<Symbol> symbol_at(Address pc);
 
@@ -80,6 +84,7 @@ class ProcessView final : private CodeMap {
   FrameReader reader_;
   Unwinder unwinder_;
   std::string code_bytes_;
+  bool reads_arguments_ = false;
 };
 
 }  // namespace nodescope::v8
