@@ -9,7 +9,7 @@ namespace {
 // V8's code alone is larger in every build, so that most files need not be opened.
 constexpr std::uint64_t kMinCodeBytes = std::uint64_t{4} << 20;
 
-constexpr std::uint32_t kInterpreterSegment = 3;  // PT_INTERP
+constexpr std::uint32_t kDynamicSegment = 2;  // PT_DYNAMIC: also a loader that was started by name
 
 std::optional<BinaryVersions> versions_of(const ElfFile& file) {
   return has_v8_metadata(file) ? std::optional(read_versions(file)) : std::nullopt;
@@ -35,7 +35,7 @@ Result<NodeRecognizer::Program> NodeRecognizer::program_of(pid_t pid) {
     programs_.erase(known);
     return std::unexpected(error);
   }
-  program.loads_libraries = elf->file().find_segment(kInterpreterSegment).has_value();
+  program.loads_libraries = elf->file().find_segment(kDynamicSegment).has_value();
   if (identity->size_bytes >= kMinCodeBytes) program.versions = versions_of(elf->file());
   return program;
 }

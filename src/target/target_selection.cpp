@@ -96,7 +96,7 @@ std::unexpected<Error> nothing_matches(std::string_view target, const NodeProces
     message += fmt::format("; 'nodescope ps' lists the {} that there are", list.processes.size());
   }
   if (list.unreadable != 0)
-    message += fmt::format("; {} processes of other users could not be looked at: root can", list.unreadable);
+    message += fmt::format("; not permitted to look at {} others: root can", list.unreadable);
   return fail(ErrorCode::kNotFound, std::move(message));
 }
 

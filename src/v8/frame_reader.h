@@ -8,6 +8,7 @@
 #include "base/flat_map.h"
 #include "base/hash.h"
 #include "binary/unwinder.h"
+#include "v8/arguments.h"
 #include "v8/code_finder.h"
 #include "v8/code_space.h"
 #include "v8/deopt_data.h"
@@ -37,9 +38,10 @@ struct Frame {
   std::int32_t offset = -1;  // in the script, of the place being executed; -1: not known
   Tier tier = Tier::kNone;
   bool inlined = false;
-  bool sure = true;                   // false: the line may be wrong, or what is known about this V8
-  std::int32_t function_offset = -1;  // where in the script the function begins; -1: not known
-  TaggedWord shared;                  // the SharedFunctionInfo; zero: none
+  bool sure = true;                    // false: the line may be wrong, or what is known about this V8
+  std::int32_t function_offset = -1;   // where in the script the function begins; -1: not known
+  TaggedWord shared;                   // the SharedFunctionInfo; zero: none
+  std::optional<Arguments> arguments;  // where they were asked for and are in the frame
 };
 
 // What people see in place of a name that is not there; empty for a JavaScript function without one.

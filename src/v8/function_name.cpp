@@ -33,38 +33,6 @@ std::optional<TaggedWord> constructor_in_map(Heap& heap, TaggedWord map) {
   return constructor && heap.is_function(*constructor) ? constructor : std::nullopt;
 }
 
-// The class of an object: the constructor in its map where that is the one that `new` named, else the first
-// "constructor" on the way up its prototypes.
-std::string class_name(Heap& heap, TaggedWord receiver) {
-  const Layout& layout = heap.layout();
-  if (heap.is(receiver, layout.type_js_proxy)) return "Proxy";
-  // A static method: since V8 13 the class, before that "Function".
-  if (layout.version >= Version{13, 0, 0} && heap.is_function(receiver)) {
-    std::string name = own_name(heap, receiver);
-    if (name.empty()) name = shared_name(heap, receiver);
-    if (!name.empty()) return name;
-  }
-  const auto map = heap.map(receiver);
-  if (!map) return {};
-  const auto bits = heap.memory().load<std::uint8_t>(map->address() +
-                                                     static_cast<std::uint64_t>(layout.map_bit_field2.value));
-  const bool new_target_is_base = bits && (*bits & 1u) != 0;
-  const auto map_constructor = constructor_in_map(heap, *map);
-  const std::string in_map = map_constructor ? shared_name(heap, *map_constructor) : std::string();
-  if (new_target_is_base && !in_map.empty() && in_map != "Object") return in_map;
-  std::optional<TaggedWord> object = receiver;
-  for (int step = 0; step < kMaxPrototypes && object; ++step) {
-    const auto constructor = find_data_property(heap, *object, "constructor");
-    if (constructor) {
-      std::string name = heap.is_function(*constructor) ? shared_name(heap, *constructor) : std::string();
-      if (!name.empty()) return name;
-      break;
-    }
-    object = prototype_of(heap, *object);
-  }
-  return in_map;
-}
-
 bool holds(Heap& heap, const Property& property, TaggedWord function) {
   if (!property.is_accessor) return property.value == function;
   const Layout& layout = heap.layout();
@@ -100,6 +68,38 @@ bool is_method_call(Heap& heap, TaggedWord receiver) {
 }
 
 }  // namespace
+
+// The constructor in its map where that is the one that `new` named, else the first "constructor" on the way
+// up its prototypes.
+std::string class_name(Heap& heap, TaggedWord object) {
+  const Layout& layout = heap.layout();
+  if (heap.is(object, layout.type_js_proxy)) return "Proxy";
+  // A static method: since V8 13 the class, before that "Function".
+  if (layout.version >= Version{13, 0, 0} && heap.is_function(object)) {
+    std::string name = own_name(heap, object);
+    if (name.empty()) name = shared_name(heap, object);
+    if (!name.empty()) return name;
+  }
+  const auto map = heap.map(object);
+  if (!map) return {};
+  const auto bits = heap.memory().load<std::uint8_t>(map->address() +
+                                                     static_cast<std::uint64_t>(layout.map_bit_field2.value));
+  const bool new_target_is_base = bits && (*bits & 1u) != 0;
+  const auto map_constructor = constructor_in_map(heap, *map);
+  const std::string in_map = map_constructor ? shared_name(heap, *map_constructor) : std::string();
+  if (new_target_is_base && !in_map.empty() && in_map != "Object") return in_map;
+  std::optional<TaggedWord> holder = object;
+  for (int step = 0; step < kMaxPrototypes && holder; ++step) {
+    const auto constructor = find_data_property(heap, *holder, "constructor");
+    if (constructor) {
+      std::string name = heap.is_function(*constructor) ? shared_name(heap, *constructor) : std::string();
+      if (!name.empty()) return name;
+      break;
+    }
+    holder = prototype_of(heap, *holder);
+  }
+  return in_map;
+}
 
 std::string name_of(Heap& heap, const Activation& activation) {
   std::string name = activation.function ? own_name(heap, *activation.function) : std::string();

@@ -20,4 +20,7 @@ struct Activation {
 // class and the property that holds the function.  Empty when V8 knows none either.
 std::string name_of(Heap& heap, const Activation& activation);
 
+// The class of an object, as V8 names it: "Map", "Base".  Empty when it cannot be told.
+std::string class_name(Heap& heap, TaggedWord object);
+
 }  // namespace nodescope::v8

@@ -58,6 +58,9 @@ struct Layout {
   Fact object_properties;
   Fact dictionary_prefix_start, dictionary_prefix_size;
   Fact accessor_getter, accessor_setter;
+  Fact object_elements, elements_kind_mask, elements_kind_shift, array_buffer_view_bytes;
+  Fact heap_number_value, symbol_name, oddball_kind, oddball_true, oddball_false, oddball_null,
+      oddball_undefined;
 
   Fact function_shared;
   Fact shared_name, shared_data, shared_script;
@@ -71,7 +74,8 @@ struct Layout {
       type_trusted_byte_array, type_debug_info, type_interpreter_data, type_instruction_stream,
       type_shared_wrapper, type_baseline_data, type_feedback_vector, type_descriptor_array,
       type_strong_descriptor_array, type_property_array, type_accessor_pair, type_js_proxy,
-      type_js_global_proxy, type_oddball;
+      type_js_global_proxy, type_oddball, type_heap_number, type_symbol, type_js_array, type_js_object,
+      type_js_typed_array;
   Fact type_first_function, type_last_function, type_first_nonstring;
 
   std::vector<Marker> markers;  // by frame type

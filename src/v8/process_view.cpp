@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "binary/embedded_builtins.h"
 
@@ -237,6 +238,14 @@ std::string ProcessView::copy_stack(Address stack_pointer) {
   return stack;
 }
 
+// An inlined function has none on the stack; the one that it was inlined into is the last.
+void ProcessView::add_arguments(const PhysicalFrame& physical, Frame& frame) {
+  if (physical.frameless || frame.kind != FrameKind::kJs) return;
+  frame.arguments = v8::read_arguments(v8_->heap, physical.frame_pointer);
+  if (frame.arguments && frame.tier != Tier::kInterpreter && frame.tier != Tier::kBaseline)
+    frame.arguments->sure = false;
+}
+
 Stack ProcessView::read_stack(const RegisterSet& registers) {
   const Address stack_pointer{registers.get(Register::kRsp).value_or(0)};
   const std::string copy = copy_stack(stack_pointer);
@@ -258,7 +267,9 @@ Stack ProcessView::read_stack(const RegisterSet& registers, StackSnapshot snapsh
     const bool innermost_with_frame = i == (frameless ? 1u : 0u);
     const PhysicalFrame frame{pc, unwound.frame_pointers[i], frameless && i == 0, i == 0,
                               i == 0 || innermost_with_frame ? &registers : nullptr};
-    for (Frame& logical : v8_->reader.read(frame)) stack.entries.emplace_back(std::move(logical));
+    std::vector<Frame> logical = v8_->reader.read(frame);
+    if (reads_arguments_) add_arguments(frame, logical.back());
+    std::ranges::move(logical, std::back_inserter(stack.entries));
   }
   stack_and_memory_.clear_snapshot();
   return stack;

@@ -66,6 +66,9 @@ class ProcessView final : private CodeMap {
   // The stack as it was when the copy was made, with as little trust in what has happened since as possible.
   Stack read_stack(const RegisterSet& registers, StackSnapshot stack);
 
+  // From now on frames come with what their functions were called with.
+  void read_arguments() { reads_arguments_ = true; }
+
   // These may be called after it went on.
   NativeSymbol resolve(const NativeFrame& frame);
   const std::string& script_name(ScriptId script) const;
@@ -85,6 +88,7 @@ class ProcessView final : private CodeMap {
   CodeSpace derive_code_space();
   std::vector<Range<Address>> derive_generated_code() const;
   bool is_node_binary(const Region& region) const;
+  void add_arguments(const PhysicalFrame& physical, Frame& frame);
   std::string copy_stack(Address stack_pointer);
   std::optional<Symbol> symbol_at(Address pc);
 
@@ -98,6 +102,7 @@ class ProcessView final : private CodeMap {
   std::unique_ptr<V8> v8_;  // null: not Node.js
   Unwinder unwinder_;
   std::string code_bytes_;
+  bool reads_arguments_ = false;
 };
 
 }  // namespace nodescope::v8

@@ -63,10 +63,8 @@ class Flattener {
  public:
   explicit Flattener(Heap& heap) : heap_(heap) {}
 
-  std::optional<FlatString> flatten(TaggedWord word, std::size_t limit) {
-    const auto length = length_of(word);
-    if (!length || *length > limit) return std::nullopt;
-    pending_.push_back({word, 0, *length});
+  std::optional<FlatString> flatten(TaggedWord word, std::uint64_t count) {
+    pending_.push_back({word, 0, count});
     for (std::size_t steps = 0; !pending_.empty(); ++steps) {
       const Piece piece = pending_.back();
       pending_.pop_back();
@@ -76,10 +74,7 @@ class Flattener {
   }
 
  private:
-  std::optional<std::uint32_t> length_of(TaggedWord word) {
-    if (!heap_.is_string(word)) return std::nullopt;
-    return heap_.memory().load<std::uint32_t>(word.address() + kLength);
-  }
+  std::optional<std::size_t> length_of(TaggedWord word) { return string_length(heap_, word); }
 
   bool expand(const Piece& piece) {
     if (piece.count == 0) return true;
@@ -179,8 +174,21 @@ std::string FlatString::to_utf8() const {
   return text;
 }
 
+std::optional<std::size_t> string_length(Heap& heap, TaggedWord word) {
+  if (!heap.is_string(word)) return std::nullopt;
+  return heap.memory().load<std::uint32_t>(word.address() + kLength);
+}
+
 std::optional<FlatString> load_string(Heap& heap, TaggedWord word, std::size_t limit) {
-  return Flattener(heap).flatten(word, limit);
+  const auto length = string_length(heap, word);
+  if (!length || *length > limit) return std::nullopt;
+  return Flattener(heap).flatten(word, *length);
+}
+
+std::optional<FlatString> load_string_prefix(Heap& heap, TaggedWord word, std::size_t count) {
+  const auto length = string_length(heap, word);
+  if (!length) return std::nullopt;
+  return Flattener(heap).flatten(word, std::min(*length, count));
 }
 
 std::optional<std::string> load_name(Heap& heap, TaggedWord word) {

@@ -30,6 +30,12 @@ class FlatString {
 // `limit` characters, or leads in circles.
 std::optional<FlatString> load_string(Heap& heap, TaggedWord word, std::size_t limit);
 
+// The first `count` characters, or all where there are fewer.
+std::optional<FlatString> load_string_prefix(Heap& heap, TaggedWord word, std::size_t count);
+
+// In characters.  Nothing when it is not a string.
+std::optional<std::size_t> string_length(Heap& heap, TaggedWord word);
+
 // Names of functions, scripts and properties.  Longer ones are no names.
 constexpr std::size_t kMaxNameUnits = 64 * 1024;
 std::optional<std::string> load_name(Heap& heap, TaggedWord word);

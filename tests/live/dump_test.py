@@ -20,14 +20,15 @@ import truth
 
 NODESCOPE = ""
 BUSY = pathlib.Path(__file__).resolve().parent / "busy.js"
+ARGUMENTS = BUSY.with_name("arguments.js")
 BUSY_DUMPS = 40
 
 # Called by V8 and not by name: the text that the caller's line holds instead.
 CALLED_BY = {"one": "items.map(", "compareItems": "items.sort(", "naturals": "naturals(", "Shape": "new "}
 
 
-def dump(pid):
-    done = subprocess.run([NODESCOPE, "dump", str(pid), "--json"], capture_output=True, text=True, timeout=60)
+def dump(pid, *options):
+    done = subprocess.run([NODESCOPE, "dump", str(pid), "--json", *options], capture_output=True, text=True, timeout=60)
     if done.returncode != 0:
         raise AssertionError(done.stderr)
     return json.loads(done.stdout)
@@ -40,16 +41,20 @@ class DumpOf:
 
     @classmethod
     def setUpClass(cls):
-        cls.node = nodes.node_or_skip(cls.version)
+        cls.command = nodes.command_or_skip(cls.version)
+        told = subprocess.run([*cls.command, "-p", "process.versions.node"], capture_output=True, text=True, timeout=60)
+        if told.returncode != 0:
+            raise unittest.SkipTest(f"{cls.version} does not run here: {told.stderr.strip()[-200:]}")
+        cls.node_version = told.stdout.strip()
 
-    def check_stacks(self, node, every=1):
+    def check_stacks(self, command, every=1):
         wrong = []
         count = 0
-        for process, expected in truth.stops(node):
+        for process, expected in truth.stops(command):
             if expected["stop"] % every != 0:
                 continue
             seen = dump(process.pid)
-            self.assertEqual(seen["node"], self.version)
+            self.assertEqual(seen["node"], self.node_version)
             problem = truth.difference(expected, truth.thread_of(seen, expected))
             count += 1
             if problem:
@@ -58,20 +63,22 @@ class DumpOf:
         self.assertEqual(wrong, [])
 
     def test_what_v8_says(self):
-        self.check_stacks(self.node)
+        self.check_stacks(self.command)
 
     def test_stripped_and_renamed(self):
+        if not nodes.is_official(self.version):
+            self.skipTest("comes stripped, or does not run without its libraries beside it")
         if shutil.which("strip") is None:
             self.skipTest("there is no strip here")
         with tempfile.TemporaryDirectory() as folder:
             copy = pathlib.Path(folder) / "my-service"
-            shutil.copy(self.node, copy)
+            shutil.copy(self.command[0], copy)
             subprocess.run(["strip", str(copy)], check=True)
-            self.check_stacks(str(copy), every=6)
+            self.check_stacks([str(copy)], every=6)
 
     def test_busy_process(self):
         source = BUSY.read_text().split("\n")
-        process = subprocess.Popen([self.node, str(BUSY)], stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen([*self.command, str(BUSY)], stdout=subprocess.PIPE, text=True)
         try:
             self.assertEqual(process.stdout.readline(), "ready\n")
             problems = []
@@ -89,6 +96,60 @@ class DumpOf:
             process.kill()
             process.wait()
             process.stdout.close()
+
+    def arguments_seen(self, *command):
+        """What the program says about its calls, and the frames of its functions, by name."""
+        process = subprocess.Popen([*self.command, *command], stdout=subprocess.PIPE, text=True)
+        try:
+            expected = json.loads(process.stdout.readline())
+            time.sleep(0.05)
+            [main] = [t for t in dump(process.pid, "--args")["threads"] if t["name"] == "main"]
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+        return expected, {frame["function"]: frame for frame in main["frames"] if frame["function"] in expected}
+
+    def check_arguments(self, *flags):
+        expected, seen = self.arguments_seen(*flags, str(ARGUMENTS))
+        self.assertEqual(set(seen), set(expected))
+        for name, frame in seen.items():
+            if name == "deepest":  # may be in optimized code: it loops
+                continue
+            self.assertTrue(frame["arguments_sure"], frame)
+            self.assertEqual({"receiver": frame["receiver"], "arguments": frame["arguments"]}, expected[name], name)
+            self.assertEqual(frame["argument_count"], len(frame["arguments"]))
+        return {frame["tier"] for frame in seen.values()}
+
+    def test_arguments(self):
+        self.assertIn("interpreter", self.check_arguments())
+
+    def test_arguments_in_baseline_code(self):
+        self.assertIn("baseline", self.check_arguments("--always-sparkplug"))
+
+    def test_arguments_in_optimized_code(self):
+        expected, seen = self.arguments_seen(str(ARGUMENTS), "hot")
+        self.assertEqual(set(seen), set(expected))
+        for name, frame in seen.items():
+            if "arguments" not in frame:
+                self.assertTrue(frame["inlined"], frame)
+                continue
+            self.assertEqual(frame["arguments_sure"], frame["tier"] in ("interpreter", "baseline"))
+            # Optimized code leaves out what its callee would not look at.
+            self.assertEqual(frame["arguments"], expected[name]["arguments"][:frame["argument_count"]], name)
+
+    def test_arguments_are_shown_when_asked_for(self):
+        _, seen = self.arguments_seen(str(ARGUMENTS))
+        self.assertIn("receiver", seen["many"])
+        process = subprocess.Popen([*self.command, "-e", "console.log('ready'); for (;;);"], stdout=subprocess.PIPE)
+        try:
+            process.stdout.readline()
+            frames = [frame for thread in dump(process.pid)["threads"] for frame in thread["frames"]]
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+        self.assertFalse(any("receiver" in frame or "arguments" in frame for frame in frames))
 
     @staticmethod
     def call_problem(source, callee, caller):

@@ -6,9 +6,9 @@ import subprocess
 PROGRAM = pathlib.Path(__file__).resolve().parent / "stacks.js"
 
 
-def stops(node, *flags):
+def stops(command):
     """Every stop of the program: (process, what V8 said about its stack).  The program goes on when the caller does."""
-    process = subprocess.Popen([node, *flags, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([*command, str(PROGRAM)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         for line in process.stdout:
             truth = json.loads(line)

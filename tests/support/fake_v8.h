@@ -42,6 +42,10 @@ class FakeMemory final : public Memory {
   std::vector<std::byte> bytes;
 };
 
+struct FakeTypes {
+  static constexpr int kObject = 1057;
+};
+
 // The layout of V8 11.3, as far as a stack needs it.
 inline v8::Layout layout_of_node_20() {
   v8::Layout layout;
@@ -74,6 +78,17 @@ inline v8::Layout layout_of_node_20() {
   set(layout.dictionary_prefix_size, 3);
   set(layout.accessor_getter, 8);
   set(layout.accessor_setter, 16);
+  set(layout.object_elements, 16);
+  set(layout.elements_kind_mask, 252);
+  set(layout.elements_kind_shift, 2);
+  set(layout.array_buffer_view_bytes, 40);
+  set(layout.heap_number_value, 8);
+  set(layout.symbol_name, 16);
+  set(layout.oddball_kind, 40);
+  set(layout.oddball_false, 0);
+  set(layout.oddball_true, 1);
+  set(layout.oddball_null, 3);
+  set(layout.oddball_undefined, 5);
   set(layout.function_shared, 24);
   set(layout.shared_name, 16);
   set(layout.shared_data, 8);
@@ -113,6 +128,11 @@ inline v8::Layout layout_of_node_20() {
   set(layout.type_js_proxy, 278);
   set(layout.type_js_global_proxy, 280);
   set(layout.type_oddball, 131);
+  set(layout.type_symbol, 128);
+  set(layout.type_heap_number, 130);
+  set(layout.type_js_array, 2056);
+  set(layout.type_js_object, FakeTypes::kObject);
+  set(layout.type_js_typed_array, 2060);
   set(layout.type_first_function, 2066);
   set(layout.type_last_function, 2082);
   set(layout.type_first_nonstring, 128);
@@ -129,7 +149,7 @@ class FakeHeap {
  public:
   static constexpr int kStringType = 8;  // sequential, one byte
   static constexpr int kFixedArrayType = 175;
-  static constexpr int kObjectType = 1057;
+  static constexpr int kObjectType = FakeTypes::kObject;
 
   FakeHeap() : meta_map_(memory.allocate(80)) {
     memory.put(meta_map_, meta_map_.value + 1);

@@ -19,6 +19,7 @@ using Run = std::function<Result<void>()>;
 void add_collapse_command(CLI::App& app, Run& run);
 void add_convert_command(CLI::App& app, Run& run);
 void add_diff_command(CLI::App& app, Run& run);
+void add_doctor_command(CLI::App& app, Run& run);
 void add_dump_command(CLI::App& app, Run& run);
 void add_flame_command(CLI::App& app, Run& run);
 void add_info_command(CLI::App& app, Run& run);

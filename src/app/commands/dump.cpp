@@ -8,9 +8,10 @@
 #include "app/commands/command.h"
 #include "app/function_report.h"
 #include "app/output.h"
+#include "app/stopped_stacks.h"
+#include "app/target_options.h"
 #include "base/text.h"
 #include "formats/json/writer.h"
-#include "os/ptrace.h"
 #include "v8/process_view.h"
 
 namespace nodescope {
@@ -18,9 +19,10 @@ namespace nodescope {
 namespace {
 
 struct Options {
-  std::int32_t pid = 0;
+  TargetOptions target;
   std::string output = "-";
   bool json = false;
+  bool arguments = false;
 };
 
 // A frame with everything that is said about it.
@@ -32,6 +34,7 @@ struct DumpedFrame {
   v8::Tier tier = v8::Tier::kNone;
   bool inlined = false;
   bool sure = true;
+  std::optional<v8::Arguments> arguments;
 };
 
 struct DumpedThread {
@@ -48,28 +51,6 @@ struct Dump {
   std::vector<DumpedThread> threads;
   Diagnostics diagnostics;
 };
-
-RegisterSet register_set(const ThreadRegisters& from) {
-  RegisterSet set;
-  set.set(Register::kRax, from.rax);
-  set.set(Register::kRdx, from.rdx);
-  set.set(Register::kRcx, from.rcx);
-  set.set(Register::kRbx, from.rbx);
-  set.set(Register::kRsi, from.rsi);
-  set.set(Register::kRdi, from.rdi);
-  set.set(Register::kRbp, from.rbp);
-  set.set(Register::kRsp, from.rsp);
-  set.set(Register::kR8, from.r8);
-  set.set(Register::kR9, from.r9);
-  set.set(Register::kR10, from.r10);
-  set.set(Register::kR11, from.r11);
-  set.set(Register::kR12, from.r12);
-  set.set(Register::kR13, from.r13);
-  set.set(Register::kR14, from.r14);
-  set.set(Register::kR15, from.r15);
-  set.set(Register::kRip, from.rip);
-  return set;
-}
 
 DumpedFrame describe(v8::ProcessView& view, const v8::NativeFrame& native) {
   v8::NativeSymbol symbol = view.resolve(native);
@@ -89,6 +70,7 @@ DumpedFrame describe(v8::ProcessView& view, const v8::Frame& js) {
   frame.tier = js.tier;
   frame.inlined = js.inlined;
   frame.sure = js.sure;
+  frame.arguments = js.arguments;
   if (!js.script) return frame;
   frame.file = view.script_name(*js.script);
   if (const auto place = view.place(*js.script, js.offset)) {
@@ -105,29 +87,21 @@ std::string thread_name(const v8::ProcessView& view, pid_t tid) {
 }
 
 // The process stands still only while stacks are read; names and lines are looked up afterwards.
-Result<Dump> take_dump(std::int32_t pid) {
+Result<Dump> take_dump(std::int32_t pid, bool arguments) {
   Dump dump;
   dump.pid = pid;
   ImageCache images;
   auto view = v8::ProcessView::open(pid, images, dump.diagnostics);
   if (!view) return std::unexpected(view.error());
   dump.versions = (*view)->layout()->versions;
-  std::vector<v8::Stack> stacks;
-  {
-    auto stopped = StoppedProcess::stop(pid);
-    if (!stopped) return std::unexpected(stopped.error());
-    if (auto refreshed = (*view)->refresh_map(); !refreshed) return std::unexpected(refreshed.error());
-    (*view)->begin_generation();
-    for (const StoppedThread& thread : stopped->threads()) {
-      stacks.push_back((*view)->read_stack(register_set(thread.registers)));
-      dump.threads.push_back({thread.tid, {}, {}, stacks.back().end});
-    }
-    dump.stopped_ns = stopped->resume_ns();
-  }
-  for (std::size_t i = 0; i < stacks.size(); ++i) {
-    DumpedThread& thread = dump.threads[i];
-    thread.name = thread_name(**view, thread.tid);
-    for (const v8::StackEntry& entry : stacks[i].entries) {
+  if (arguments) (*view)->read_arguments();
+  const auto stopped = read_stopped_stacks(**view);
+  if (!stopped) return std::unexpected(stopped.error());
+  dump.stopped_ns = stopped->stopped_ns;
+  for (const ThreadStack& read : stopped->threads) {
+    DumpedThread& thread =
+        dump.threads.emplace_back(DumpedThread{read.tid, thread_name(**view, read.tid), {}, read.stack.end});
+    for (const v8::StackEntry& entry : read.stack.entries) {
       thread.frames.push_back(std::visit([&](const auto& frame) { return describe(**view, frame); }, entry));
     }
     if (thread.end != UnwindEnd::kRoot) {
@@ -144,6 +118,16 @@ std::string place_text(const DumpedFrame& frame) {
   return text;
 }
 
+std::string arguments_text(const v8::Arguments& arguments) {
+  std::string text = "      this: " + printable(arguments.receiver) + "\n      arguments: ";
+  for (std::size_t i = 0; i < arguments.values.size(); ++i)
+    text += (i == 0 ? "" : ", ") + printable(arguments.values[i]);
+  if (arguments.count == 0) text += "none";
+  if (arguments.count > arguments.values.size())
+    text += fmt::format(", … {} more", arguments.count - arguments.values.size());
+  return text + (arguments.sure ? "\n" : "  [not sure]\n");
+}
+
 std::string frame_text(const DumpedFrame& frame) {
   std::string text = "  " + printable(frame.function);
   if (frame.kind == "js" || frame.kind == "native") text += fmt::format("  {}", place_text(frame));
@@ -153,7 +137,8 @@ std::string frame_text(const DumpedFrame& frame) {
   if (frame.tier != v8::Tier::kNone) note(to_string(frame.tier));
   if (frame.inlined) note("inlined");
   if (!frame.sure) note("not sure");
-  return notes.empty() ? text + "\n" : fmt::format("{}  [{}]\n", text, notes);
+  text += notes.empty() ? "\n" : fmt::format("  [{}]\n", notes);
+  return frame.arguments ? text + arguments_text(*frame.arguments) : text;
 }
 
 std::string dump_text(const Dump& dump) {
@@ -190,6 +175,14 @@ void write_frame(json::Writer& json, const DumpedFrame& frame) {
   write_optional(json, "tier", to_string(frame.tier));
   json.key("inlined").boolean(frame.inlined);
   json.key("sure").boolean(frame.sure);
+  if (frame.arguments) {
+    json.key("receiver").string(frame.arguments->receiver);
+    json.key("arguments").begin_array();
+    for (const std::string& value : frame.arguments->values) json.string(value);
+    json.end_array();
+    json.key("argument_count").count(frame.arguments->count);
+    json.key("arguments_sure").boolean(frame.arguments->sure);
+  }
   json.end_object();
 }
 
@@ -217,7 +210,9 @@ Result<void> write_json(const Dump& dump, ByteSink& sink) {
 }
 
 Result<void> run_dump(const Options& options) {
-  const auto dump = take_dump(options.pid);
+  const auto pid = select_one_target(options.target.spec());
+  if (!pid) return std::unexpected(pid.error());
+  const auto dump = take_dump(*pid, options.arguments);
   if (!dump) return std::unexpected(dump.error());
   return write_output(options.output, [&](ByteSink& sink) {
     return options.json ? write_json(*dump, sink) : sink.write(dump_text(*dump));
@@ -231,15 +226,19 @@ void add_dump_command(CLI::App& app, Run& run) {
   CLI::App* command =
       app.add_subcommand("dump", "Print the stack of every thread of a running Node.js process, now.");
   command->group("Live");
-  command->add_option("PID", options->pid, "The process")->required()->type_name("");
+  add_target_options(*command, options->target, HowMany::kOne);
   command->add_option("-o,--output", options->output, "Where to write; standard output if not given")
       ->type_name("FILE");
+  command->add_flag(
+      "--args", options->arguments,
+      "Receiver and arguments of each JavaScript function; in optimized code what is left of them");
   command->add_flag("--json", options->json, "For programs");
   command->footer(
       "The process stands still for some milliseconds while its stacks are read; the output says for how "
       "long.\n\n"
-      "Example\n"
-      "  nodescope dump 4711");
+      "Examples\n"
+      "  nodescope dump 4711\n"
+      "  nodescope dump server.js");
   command->callback([options, &run] { run = [options] { return run_dump(*options); }; });
 }
 

@@ -103,9 +103,9 @@ std::string list_text(const NodeProcessList& list) {
   if (list.unreadable > 0) {
     const auto shown = std::ranges::count(list.processes, false, &NodeProcess::readable);
     text += fmt::format(
-        "\n{} processes of other users could not be looked at ({} of them shown, by their names, with "
-        "\"?\"); root "
-        "(CAP_SYS_PTRACE) can.\n",
+        "\nCould not be looked at, because of other users or namespaces: {} ({} of them shown, by name only, "
+        "with "
+        "\"?\"). Root with CAP_SYS_PTRACE can.\n",
         list.unreadable, shown);
   }
   return text;
@@ -141,7 +141,7 @@ Result<void> write_json(const NodeProcessList& list, ByteSink& sink) {
   json::Writer json(sink);
   json.begin_array();
   for (const NodeProcess& process : list.processes) write_process(json, process);
-  json.line().end_array();
+  json.end_array();
   return json.finish();
 }
 

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "binary/unwinder.h"
+#include "os/ptrace.h"
+#include "v8/process_view.h"
+
+namespace nodescope {
+
+struct ThreadStack {
+  pid_t tid = 0;
+  v8::Stack stack;
+};
+
+// The stacks of all threads at one moment.
+struct StoppedStacks {
+  std::vector<ThreadStack> threads;
+  std::uint64_t stopped_ns = 0;
+};
+
+RegisterSet register_set(const ThreadRegisters& from);
+
+// Stops the process, reads its stacks and lets it go on: names of native code, lines and files are looked up
+// afterwards.
+Result<StoppedStacks> read_stopped_stacks(v8::ProcessView& view);
+
+}  // namespace nodescope
