@@ -28,8 +28,8 @@ STAY_FREQUENCY = 499
 CALLED_BY = {"one": "items.map(", "compareItems": "items.sort(", "naturals": "naturals(", "Shape": "new "}
 
 
-def start(node, script, *flags):
-    process = subprocess.Popen([node, *flags, str(HERE / script)], stdout=subprocess.PIPE, text=True)
+def start(command, script):
+    process = subprocess.Popen([*command, str(HERE / script)], stdout=subprocess.PIPE, text=True)
     line = process.stdout.readline()
     if line != "ready\n":
         raise AssertionError(f"{script} said {line!r}")
@@ -94,17 +94,14 @@ class RecordOf:
 
     @classmethod
     def setUpClass(cls):
-        try:
-            cls.node = nodes.node_binary(cls.version)
-        except nodes.Unavailable as reason:
-            raise unittest.SkipTest(str(reason))
+        cls.command = nodes.command_or_skip(cls.version)
 
     def test_what_v8_says(self):
         """Every sample taken while the program stays somewhere shows what V8 said about that place."""
         windows = []
         recorder = None
         try:
-            for process, expected in truth.stops(self.node):
+            for process, expected in truth.stops(self.command):
                 if recorder is None:
                     recorder = Recorder(process.pid, "-d", 600, "-F", STAY_FREQUENCY)
                     recorder.wait_until_recording()
@@ -150,7 +147,7 @@ class RecordOf:
 
     def test_busy_process(self):
         source = (HERE / "busy.js").read_text().split("\n")
-        process = start(self.node, "busy.js")
+        process = start(self.command, "busy.js")
         try:
             seen = record(process.pid, 4, 499)
         finally:
@@ -176,7 +173,7 @@ class RecordOf:
         return f"{name} called from line {caller['line']} of {caller['function']} ({caller['tier']})"
 
     def test_young_closures(self):
-        process = start(self.node, "churn.js")
+        process = start(self.command, "churn.js")
         try:
             seen = record(process.pid, 4, 499)
         finally:
@@ -195,7 +192,7 @@ class RecordOf:
         self.assertLessEqual(len(incomplete), 0.01 * complete, incomplete[:20])
 
     def test_inlined_functions(self):
-        process = start(self.node, "inlined.js")
+        process = start(self.command, "inlined.js")
         try:
             time.sleep(1)  # until V8 has optimized it
             seen = record(process.pid, 4, 499)
@@ -219,10 +216,8 @@ class RecordAnything(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        try:
-            cls.node = nodes.node_binary(nodes.NEWEST[22])
-        except nodes.Unavailable as reason:
-            raise unittest.SkipTest(str(reason))
+        cls.node = nodes.node_or_skip(nodes.NEWEST[22])
+        cls.command = [cls.node]
 
     def test_a_program_that_is_not_node_has_native_frames(self):
         process = subprocess.Popen([sys.executable, "-c", "while True: sum(range(1000))"])
@@ -244,7 +239,7 @@ class RecordAnything(unittest.TestCase):
         self.assertTrue(any(f["function"] == "leaf" for s in seen.samples() for f in s[4]))
 
     def test_threads_are_named(self):
-        process = start(self.node, "busy.js")
+        process = start(self.command, "busy.js")
         try:
             seen = record(process.pid, 2, 199)
         finally:
@@ -254,7 +249,7 @@ class RecordAnything(unittest.TestCase):
         self.assertIn("worker", names)
 
     def test_ctrl_c_finishes_and_writes(self):
-        process = start(self.node, "busy.js")
+        process = start(self.command, "busy.js")
         try:
             with Recorder(process.pid, "-d", 600) as recorder:
                 recorder.wait_until_recording()
@@ -267,7 +262,7 @@ class RecordAnything(unittest.TestCase):
         self.assertIn("samples over", recorder.out)
 
     def test_the_target_ends(self):
-        process = start(self.node, "busy.js")
+        process = start(self.command, "busy.js")
         try:
             with Recorder(process.pid, "-d", 600) as recorder:
                 recorder.wait_until_recording()
@@ -280,7 +275,7 @@ class RecordAnything(unittest.TestCase):
         self.assertGreater(len(seen), 20)
 
     def test_a_killed_recorder_leaves_a_file_that_opens(self):
-        process = start(self.node, "busy.js")
+        process = start(self.command, "busy.js")
         try:
             with Recorder(process.pid, "-d", 600) as recorder:
                 recorder.wait_until_recording()
@@ -294,7 +289,7 @@ class RecordAnything(unittest.TestCase):
 
     def test_every_sample_is_accounted_for(self):
         """Samples here and lost are what the kernel's own clock says, also when the reader cannot keep up."""
-        process = start(self.node, "busy.js")
+        process = start(self.command, "busy.js")
         try:
             with tempfile.TemporaryDirectory() as folder:
                 path = folder + "/x.nscope"
@@ -340,7 +335,7 @@ class RecordAnything(unittest.TestCase):
         self.assertTrue(any(f["function"] == "leaf" for s in seen.samples() for f in s[4]))
 
     def test_a_stopped_target_is_no_obstacle(self):
-        process = start(self.node, "busy.js")
+        process = start(self.command, "busy.js")
         try:
             process.send_signal(signal.SIGSTOP)
             seen = record(process.pid, 1, 99)
@@ -352,7 +347,7 @@ class RecordAnything(unittest.TestCase):
 
     def test_a_full_disk(self):
         """The recorder goes on, says so, and fails at the end."""
-        process = start(self.node, "busy.js")
+        process = start(self.command, "busy.js")
         try:
             with tempfile.TemporaryDirectory() as folder:
                 os.symlink("/dev/full", folder + "/x.nscope")
@@ -389,7 +384,7 @@ class RecordAnything(unittest.TestCase):
         self.assertRegex(other.stderr, "perf_event_paranoid")
 
     def test_many_targets(self):
-        processes = [start(self.node, "idle.js") for _ in range(12)]
+        processes = [start(self.command, "idle.js") for _ in range(12)]
         try:
             with Recorder(*[p.pid for p in processes], "-d", 2, "-F", 199) as recorder:
                 seen = recorder.finish()
@@ -413,7 +408,7 @@ def main():
         if version == "any":
             suite.addTests(loader.loadTestsFromTestCase(RecordAnything))
             continue
-        version = nodes.NEWEST[int(version)] if version.isdigit() else version
+        version = nodes.version_of(version)
         name = "RecordOfNode_" + re.sub(r"\W", "_", version)
         suite.addTests(loader.loadTestsFromTestCase(type(name, (RecordOf, unittest.TestCase), {"version": version})))
     result = unittest.TextTestRunner(verbosity=2).run(suite)
