@@ -13,9 +13,8 @@ namespace nodescope {
 
 namespace {
 
-// Reading the map of a process takes half a millisecond, and a program that starts maps something all the
-// time.
-constexpr std::uint64_t kMapIntervalNs = 100'000'000;
+// Reading the map of a process takes half a millisecond, and some programs map something all the time.
+constexpr std::uint64_t kMapIntervalNs = 20'000'000;
 
 constexpr std::size_t kMaxNativeFrames = 1 << 20;
 
@@ -112,18 +111,16 @@ void ProcessStacks::map(Range<Address> range) {
 
 void ProcessStacks::begin_batch() {
   if (view_ == nullptr) return;
-  if (map_is_stale_) refresh_map_if_due(now_ns());
   view_->begin_generation();
 }
 
-bool ProcessStacks::refresh_map_if_due(std::uint64_t now) {
-  if (now - map_read_ns_ < kMapIntervalNs) return false;
+void ProcessStacks::refresh_map_if_due(std::uint64_t now) {
+  if (now - map_read_ns_ < kMapIntervalNs) return;
   map_read_ns_ = now;
   // A process that has ended has no map; what is known of it stays.
-  if (!view_->refresh_map()) return false;
+  if (!view_->refresh_map()) return;
   map_is_stale_ = false;
   native_frames_.clear();
-  return true;
 }
 
 FrameId ProcessStacks::frame_of(const v8::NativeFrame& native) {
@@ -167,6 +164,7 @@ ProcessStacks::Built ProcessStacks::build(const RegisterSet& registers, StackSna
     built.summary.complete = false;
     return built;
   }
+  if (map_is_stale_) refresh_map_if_due(now_ns());
   const v8::Stack stack = view_->read_stack(registers, snapshot);
   built.summary.complete = stack.end == UnwindEnd::kRoot;
   if (stack.end == UnwindEnd::kSnapshotEnd) {

@@ -52,7 +52,7 @@ class ProcessStacks {
 
  private:
   void open();
-  bool refresh_map_if_due(std::uint64_t now_ns);
+  void refresh_map_if_due(std::uint64_t now_ns);
   FrameId frame_of(const v8::NativeFrame& native);
   FrameId frame_of(const v8::Frame& frame);
   std::string thread_name(pid_t tid, StackId stack) const;
