@@ -78,6 +78,7 @@ function runLoad(port) {
     http.get({ port, path, agent }, (response) => response.resume().on('end', again)).on('error', again);
   };
   for (let i = 0; i < 4; i++) request();
+  process.on('disconnect', () => process.exit(0));
   setTimeout(() => process.exit(0), seconds * 1000 - 200);
 }
 
@@ -131,13 +132,15 @@ function handleRequest(request, response) {
   cache.set('order-' + (user % 20000), makeOrder(user));
   leaked.push({ url, headers: request.headers, at: Date.now() });
   response.end(body);
-  process.send({ route: url.pathname.slice(1), ms: Number(process.hrtime.bigint() - start) / 1e6 });
+  const report = { route: url.pathname.slice(1), ms: Number(process.hrtime.bigint() - start) / 1e6 };
+  process.send(report, () => {});  // nobody listens any more when the primary has ended
 }
 
 function runWorker() {
   fillCache();
   http.createServer(handleRequest).listen(0, '127.0.0.1');
   process.on('message', () => process.exit(0));
+  process.on('disconnect', () => process.exit(0));
 }
 
 if (process.env.SERVICE_LOAD_PORT) runLoad(Number(process.env.SERVICE_LOAD_PORT));

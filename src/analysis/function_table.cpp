@@ -119,7 +119,7 @@ class TableBuilder {
   }
 
   void visit_samples(const auto& visit) {
-    for (std::size_t i = 0; i < profile_.samples.size(); ++i) {
+    for (std::size_t i = options_.first_sample; i < profile_.samples.size(); ++i) {
       const SampleContext& context = profile_.samples.context(i);
       if (context.event != options_.event) continue;
       const std::uint64_t wanted = counts_weights_ ? profile_.samples.weight(i) : 1;
@@ -151,6 +151,7 @@ class TableBuilder {
         FunctionRow row;
         row.name = labels.text(LabelId{i});
         row.kind = labels[LabelId{i}].kind;
+        row.tier = labels[LabelId{i}].tier;
         table_.rows.push_back(std::move(row));
       }
       for (const LabelId label : label_of_frame) rows.push_back(label.value);
@@ -187,7 +188,8 @@ class TableBuilder {
       row.samples += samples[i];
     }
     if (self[0] > 0) {
-      table_.rows.push_back({std::string(kNoStack), FrameKind::kUnknown, self[0], self[0], samples[0]});
+      table_.rows.push_back(
+          {std::string(kNoStack), FrameKind::kUnknown, JsTier::kNone, self[0], self[0], samples[0]});
     }
   }
 

@@ -33,6 +33,8 @@ struct FunctionTableOptions {
   GroupBy group = GroupBy::kFunction;
   LabelOptions labels;
   SortBy sort = SortBy::kSelf;
+  // Samples before this one do not count: for a view of the last seconds.
+  std::size_t first_sample = 0;
 
   bool operator==(const FunctionTableOptions&) const = default;
 };
@@ -40,6 +42,7 @@ struct FunctionTableOptions {
 struct FunctionRow {
   std::string name;
   FrameKind kind = FrameKind::kUnknown;  // of the group's first frame; kUnknown where it makes no sense
+  JsTier tier = JsTier::kNone;           // kNone where tiers are merged
   std::uint64_t self = 0;
   std::uint64_t total =
       0;  // recursion counted once: a sample counts if the function is anywhere on its stack

@@ -22,9 +22,10 @@ std::string_view short_file(std::string_view file) {
 std::string place_of(const Profile& profile, const Frame& frame, LabelStyle style) {
   const std::string_view file = profile.text(frame.file);
   std::string place(style == LabelStyle::kShort ? short_file(file) : file);
-  if (frame.line != 0) place += fmt::format(":{}", frame.line);
-  if (frame.line != 0 && frame.column != 0 && style != LabelStyle::kShort)
-    place += fmt::format(":{}", frame.column);
+  const std::uint32_t line = frame.begin_line();
+  const std::uint32_t column = frame.begin_column();
+  if (line != 0) place += fmt::format(":{}", line);
+  if (line != 0 && column != 0 && style != LabelStyle::kShort) place += fmt::format(":{}", column);
   return place;
 }
 

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <ranges>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/command_line.h"
 #include "base/text.h"
@@ -28,10 +31,18 @@ int print_error(const Error& error) {
   return error.code == ErrorCode::kUsage ? kWrongUsage : kFailed;
 }
 
+// `record … -- command`: the command's arguments are its own.  Elsewhere "--" ends the options, as usual.
+int find_program(int argc, char** argv) {
+  if (argc < 2 || argv[1] != std::string_view("record")) return argc;
+  const auto* end = std::find(argv, argv + argc, std::string_view("--"));
+  return static_cast<int>(end - argv);
+}
+
 int run_command_line(int argc, char** argv) {
-  CommandLine command_line;
+  const int own = find_program(argc, argv);
+  CommandLine command_line(std::vector<std::string>(argv + std::min(own + 1, argc), argv + argc));
   try {
-    command_line.app().parse(argc, argv);
+    command_line.app().parse(own, argv);
   } catch (const CLI::ParseError& error) {
     // Help and version arrive here too, with the exit code 0.
     return command_line.app().exit(error) == 0 ? 0 : kWrongUsage;

@@ -5,11 +5,14 @@
 
 namespace nodescope {
 
-CommandLine::CommandLine() : app_("Shows what any Node.js process is doing, from outside.", "nodescope") {
+CommandLine::CommandLine(const std::vector<std::string>& program)
+    : app_("Shows what any Node.js process is doing, from outside.", "nodescope") {
   app_.require_subcommand(1);
   app_.set_version_flag("--version", std::string("nodescope ") + kVersion);
   app_.set_help_flag("-h,--help", "Print this help");
   use_readable_help(app_);
+  add_record_command(app_, run_, program);
+  add_top_command(app_, run_);
   add_ps_command(app_, run_);
   add_dump_command(app_, run_);
   add_doctor_command(app_, run_);

@@ -10,7 +10,8 @@ namespace nodescope {
 // The whole command line: every command with its options.  Help, man page and completion are derived from it.
 class CommandLine {
  public:
-  CommandLine();
+  // `program` is what follows "--".
+  explicit CommandLine(const std::vector<std::string>& program = {});
 
   CLI::App& app() { return app_; }
   Result<void> run() { return run_(); }

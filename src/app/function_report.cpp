@@ -58,7 +58,7 @@ std::string function_table_text(const FunctionTable& table, const TableTextOptio
                    human_count(row.total, table.unit), percent(row.total, table.total), to_string(row.kind),
                    name);
   }
-  if (count < table.rows.size()) {
+  if (options.says_more && count < table.rows.size()) {
     fmt::format_to(std::back_inserter(text), "({} more; --top 0 shows all)\n",
                    with_thousands(table.rows.size() - count));
   }

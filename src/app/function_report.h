@@ -14,6 +14,7 @@ struct TableTextOptions {
   std::size_t top = 0;          // rows; 0: all
   std::size_t max_columns = 0;  // of a line; 0: names are never cut
   std::string heading = "function";
+  bool says_more = true;  // how many rows are left out
 };
 
 // Columns for a terminal: self, total, kind, name.  Says how many rows it left out.

@@ -27,7 +27,8 @@ RegisterSet register_set(const ThreadRegisters& from) {
 Result<StoppedStacks> read_stopped_stacks(v8::ProcessView& view) {
   auto stopped = StoppedProcess::stop(view.process().pid());
   if (!stopped) return std::unexpected(stopped.error());
-  if (auto refreshed = view.refresh(); !refreshed) return std::unexpected(refreshed.error());
+  if (auto refreshed = view.refresh_map(); !refreshed) return std::unexpected(refreshed.error());
+  view.begin_generation();
   StoppedStacks stacks;
   for (const StoppedThread& thread : stopped->threads())
     stacks.threads.push_back({thread.tid, view.read_stack(register_set(thread.registers))});

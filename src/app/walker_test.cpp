@@ -22,7 +22,7 @@ void count_frame(v8::ProcessView& view, const v8::Frame& frame, WalkerCounts& co
     ++counts.unknown;
     return;
   }
-  const bool has_line = frame.script && view.scripts().place(*frame.script, frame.offset);
+  const bool has_line = frame.script && view.place(*frame.script, frame.offset);
   if (!has_line) {
     ++counts.without_line;
   } else if (!frame.sure) {

@@ -88,6 +88,7 @@ void KernelImage::load() {
     return;
   }
   symbols_ = std::move(*symbols);
+  if (identity_.reference_symbol.empty()) return;
   const auto reference = symbols_.address_of(identity_.reference_symbol);
   if (reference && identity_.reference_address) shift_ = *reference - *identity_.reference_address;
 }

@@ -285,12 +285,12 @@ bool is_kernel_module(std::string_view module) {
 
 std::string location_of(const Profile& profile, const Frame& frame) {
   const std::string_view file = profile.text(frame.file);
-  const bool has_line = frame.line != 0 || frame.column != 0;
+  const bool has_line = frame.begin_line() != 0 || frame.begin_column() != 0;
   if (file.empty() && !has_line) return {};
   std::string text = " " + std::string(file);
   // A relative name is known as a script's only by a line behind it.
-  if (has_line || !starts_script_name(file)) text += ':' + std::to_string(frame.line);
-  if (frame.column != 0) text += ':' + std::to_string(frame.column);
+  if (has_line || !starts_script_name(file)) text += ':' + std::to_string(frame.begin_line());
+  if (frame.begin_column() != 0) text += ':' + std::to_string(frame.begin_column());
   return text;
 }
 

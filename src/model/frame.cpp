@@ -38,7 +38,9 @@ std::uint64_t FrameHash::operator()(const Frame& frame) const {
   const auto flags = static_cast<std::uint32_t>(frame.kind) << 16 |
                      static_cast<std::uint32_t>(frame.tier) << 8 | static_cast<std::uint32_t>(frame.inlined);
   const std::uint64_t names = mix(pair(frame.function.value, frame.file.value), 0xA0761D6478BD642Fu);
-  const std::uint64_t place = mix(pair(frame.line, frame.column) ^ names, 0xE7037ED1A0B428DBu);
+  const std::uint64_t function =
+      mix(pair(frame.function_line, frame.function_column) ^ names, 0x589965CC75374CC3u);
+  const std::uint64_t place = mix(pair(frame.line, frame.column) ^ function, 0xE7037ED1A0B428DBu);
   return mix(pair(frame.module.value, flags) ^ place, 0x8EBC6AF09C88C6E3u);
 }
 

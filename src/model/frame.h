@@ -36,9 +36,17 @@ struct Frame {
   StringId module;  // the binary or library: "/usr/bin/node", "[kernel.kallsyms]"
   std::uint32_t line = 0;
   std::uint32_t column = 0;
+  // Where the function begins, if that is known besides the place in it; otherwise line and column may be the
+  // one or the other, as the source of the profile has it.
+  std::uint32_t function_line = 0;
+  std::uint32_t function_column = 0;
   FrameKind kind = FrameKind::kUnknown;
   JsTier tier = JsTier::kNone;
   bool inlined = false;
+
+  // What tells one function from another of the same name.
+  std::uint32_t begin_line() const { return function_line != 0 ? function_line : line; }
+  std::uint32_t begin_column() const { return function_line != 0 ? function_column : column; }
 
   bool operator==(const Frame&) const = default;
 };

@@ -122,6 +122,29 @@ Result<void> OutputFile::commit() {
   return {};
 }
 
+Result<std::unique_ptr<GrowingFile>> GrowingFile::create(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!fd.is_open()) return fail_errno(errno, "writing " + path);
+    return std::unique_ptr<GrowingFile>(new GrowingFile(std::move(fd), path));
+  }
+  std::string temporary = path + ".XXXXXX";
+  FileDescriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!fd.is_open()) return fail_errno(errno, "writing " + path);
+  apply_umask(fd.get());
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int number = errno;
+    ::unlink(temporary.c_str());
+    return fail_errno(number, "writing " + path);
+  }
+  return std::unique_ptr<GrowingFile>(new GrowingFile(std::move(fd), path));
+}
+
+Result<void> GrowingFile::write(std::string_view bytes) {
+  return write_all(fd_.get(), bytes, path_);
+}
+
 Result<void> StandardOutput::write(std::string_view bytes) {
   return write_all(STDOUT_FILENO, bytes, "standard output");
 }

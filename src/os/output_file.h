@@ -2,9 +2,11 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/byte_sink.h"
 #include "base/result.h"
+#include "os/file.h"
 
 namespace nodescope {
 
@@ -26,6 +28,22 @@ class OutputFile final : public ByteSink {
   std::string path_;
   std::string temporary_path_;
   std::string buffer_;
+};
+
+// A file that is there from the beginning and grows with every write, so that what was written stays whatever
+// happens to the writer.  It replaces an older file of this name at once.
+class GrowingFile final : public ByteSink {
+ public:
+  static Result<std::unique_ptr<GrowingFile>> create(const std::string& path);
+
+  // After an error the file may end in the middle of `bytes`.
+  Result<void> write(std::string_view bytes) override;
+
+ private:
+  GrowingFile(FileDescriptor fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
+
+  FileDescriptor fd_;
+  std::string path_;
 };
 
 // Standard output.  A reader that has gone away (`| head`) ends the program quietly, by SIGPIPE.

@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 
 #include "os/file.h"
@@ -94,6 +96,92 @@ Result<std::string> capture_program(const std::vector<std::string>& arguments) {
   const auto code = wait_for(*pid, arguments[0]);
   if (!code) return std::unexpected(code.error());
   return text;
+}
+
+namespace {
+
+// The child between fork and exec: only calls that are safe there.
+[[noreturn]] void wait_and_exec(char* const* arguments, HeldProgram::Output output, int go, int failed) {
+  if (output == HeldProgram::Output::kDropped) {
+    const int nothing = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nothing >= 0) ::dup2(nothing, STDOUT_FILENO);
+  }
+  char byte = 0;
+  while (::read(go, &byte, 1) < 0 && errno == EINTR) {
+  }
+  ::execvp(arguments[0], arguments);
+  const int number = errno;
+  [[maybe_unused]] const ssize_t written = ::write(failed, &number, sizeof number);
+  ::_exit(127);
+}
+
+}  // namespace
+
+Result<HeldProgram> HeldProgram::start(const std::vector<std::string>& arguments, Output output) {
+  std::vector<char*> pointers;
+  for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+  pointers.push_back(nullptr);
+  std::array<int, 2> go{};
+  std::array<int, 2> failed{};
+  if (::pipe2(go.data(), O_CLOEXEC) != 0) return fail_errno(errno, "making a pipe");
+  const FileDescriptor go_reader(go[0]);
+  FileDescriptor go_writer(go[1]);
+  if (::pipe2(failed.data(), O_CLOEXEC) != 0) return fail_errno(errno, "making a pipe");
+  FileDescriptor failed_reader(failed[0]);
+  const FileDescriptor failed_writer(failed[1]);
+  const pid_t pid = ::fork();
+  if (pid < 0) return fail_errno(errno, "starting " + arguments[0]);
+  if (pid == 0) {
+    ::close(go[1]);
+    wait_and_exec(pointers.data(), output, go[0], failed[1]);
+  }
+  return HeldProgram(pid, arguments[0], std::move(go_writer), std::move(failed_reader));
+}
+
+HeldProgram::HeldProgram(HeldProgram&& other) noexcept
+    : pid_(std::exchange(other.pid_, 0)),
+      name_(std::move(other.name_)),
+      go_(std::move(other.go_)),
+      failed_(std::move(other.failed_)),
+      exit_code_(other.exit_code_) {}
+
+HeldProgram::~HeldProgram() {
+  if (pid_ != 0) end();
+}
+
+Result<void> HeldProgram::let_go() {
+  go_ = FileDescriptor();
+  int number = 0;
+  // The other end is closed by a successful exec.
+  if (::read(failed_.get(), &number, sizeof number) == static_cast<ssize_t>(sizeof number))
+    return fail_errno(number, "starting " + name_);
+  return {};
+}
+
+std::optional<int> HeldProgram::exit_code() {
+  int status = 0;
+  if (!exit_code_ && ::waitpid(pid_, &status, WNOHANG) == pid_)
+    exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return exit_code_;
+}
+
+void HeldProgram::end() {
+  constexpr int kPatienceMs = 5000;
+  constexpr int kStepMs = 20;
+  if (exit_code()) return;
+  ::kill(pid_, SIGTERM);
+  for (int waited = 0; waited < kPatienceMs; waited += kStepMs) {
+    if (exit_code()) return;
+    ::usleep(kStepMs * 1000);
+  }
+  ::kill(pid_, SIGKILL);
+  if (const auto code = wait_for(pid_, name_)) exit_code_ = *code;
+}
+
+std::uint64_t own_cpu_ns() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
 Result<TemporaryFolder> TemporaryFolder::create() {

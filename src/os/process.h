@@ -1,11 +1,16 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "os/file.h"
 
 namespace nodescope {
 
@@ -15,6 +20,39 @@ Result<int> run_program(const std::vector<std::string>& arguments);
 
 // The same, with what it wrote to its standard output, up to 64 MB; its standard error is dropped.
 Result<std::string> capture_program(const std::vector<std::string>& arguments);
+
+// A program that waits before its first instruction until it is let go, so that it can be watched from the
+// beginning.  It shares our terminal, except for what it says on its standard output if that is not wanted.
+class HeldProgram {
+ public:
+  enum class Output : bool { kShown, kDropped };
+  static Result<HeldProgram> start(const std::vector<std::string>& arguments, Output output = Output::kShown);
+  HeldProgram(HeldProgram&& other) noexcept;
+  HeldProgram& operator=(HeldProgram&&) = delete;
+  // Ends it if it is still running.
+  ~HeldProgram();
+
+  pid_t pid() const { return pid_; }
+  // kNotFound when there is no such program.
+  Result<void> let_go();
+  // Its exit code (128 + signal if one ended it); nothing while it is running.
+  std::optional<int> exit_code();
+  // SIGTERM, then SIGKILL when it does not end within some seconds.
+  void end();
+
+ private:
+  HeldProgram(pid_t pid, std::string name, FileDescriptor go, FileDescriptor failed)
+      : pid_(pid), name_(std::move(name)), go_(std::move(go)), failed_(std::move(failed)) {}
+
+  pid_t pid_;
+  std::string name_;
+  FileDescriptor go_;      // closed: it may begin
+  FileDescriptor failed_;  // gets errno when it cannot
+  std::optional<int> exit_code_;
+};
+
+// What this process has used so far.
+std::uint64_t own_cpu_ns();
 
 // A folder of our own in $TMPDIR, removed with all its files at the end of its life.
 class TemporaryFolder {

@@ -6,6 +6,7 @@
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -67,6 +68,26 @@ Result<std::string> read_proc_link(pid_t pid, std::string_view name) {
   const ssize_t size = ::readlink(path.c_str(), target.data(), target.size());
   if (size < 0) return fail_errno(errno, "reading " + path);
   return std::string(target.data(), static_cast<std::size_t>(size));
+}
+
+bool is_running(pid_t pid) {
+  const auto stat = read_proc_file(pid, "stat");
+  if (!stat) return false;
+  // The name before the state is in parentheses and may have any character.
+  const std::size_t name_end = stat->rfind(") ");
+  if (name_end == std::string::npos || name_end + 2 >= stat->size()) return false;
+  const char state = (*stat)[name_end + 2];
+  return state != 'Z' && state != 'X';
+}
+
+std::string kernel_release() {
+  utsname name{};
+  return ::uname(&name) == 0 ? std::string(static_cast<const char*>(name.release)) : std::string();
+}
+
+std::string host_name() {
+  utsname name{};
+  return ::uname(&name) == 0 ? std::string(static_cast<const char*>(name.nodename)) : std::string();
 }
 
 Result<std::vector<pid_t>> list_threads(pid_t pid) {

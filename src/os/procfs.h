@@ -33,6 +33,12 @@ Result<std::string> read_proc_file(pid_t pid, std::string_view name);
 // Where the link /proc/PID/NAME (exe, cwd, root) points.
 Result<std::string> read_proc_link(pid_t pid, std::string_view name);
 
+// False also for a process that has ended and whose parent has not asked for it yet.
+bool is_running(pid_t pid);
+
+std::string kernel_release();
+std::string host_name();
+
 // All threads of a process now, sorted.
 Result<std::vector<pid_t>> list_threads(pid_t pid);
 

@@ -39,8 +39,9 @@ const SymbolTable& Image::symbols() {
   return *symbols_;
 }
 
-Images::Key Images::key_of(const Region& region) {
-  return region.has_file() ? Key{region.device, region.inode} : Key{region.path, region.range.begin.value};
+std::shared_ptr<Image> ImageCache::find(const ImageKey& key) const {
+  const auto found = std::ranges::find(images_, key, &decltype(images_)::value_type::first);
+  return found == images_.end() ? nullptr : found->second;
 }
 
 Result<OwnedElf> Images::open(const Region& region) {
@@ -51,20 +52,37 @@ Result<OwnedElf> Images::open(const Region& region) {
   return OwnedElf::read(std::make_unique<CopySource>(std::move(content), region.path));
 }
 
+std::shared_ptr<Image> Images::load(const Region& region, const ImageKey& key, Diagnostics& diagnostics) {
+  auto shared = region.has_file() ? cache_.find(key) : nullptr;
+  if (shared != nullptr && process_.has_mapped(region, shared->file())) return shared;
+  auto elf = open(region);
+  if (!elf) {
+    diagnostics.warn("binary could not be opened", elf.error().message);
+    return nullptr;
+  }
+  auto image = std::make_shared<Image>(std::move(*elf));
+  if (region.has_file() && shared == nullptr) cache_.add(key, image);
+  return image;
+}
+
 void Images::load_all(Diagnostics& diagnostics) {
+  by_region_.clear();
   for (const Region& region : process_.map().regions()) {
-    if (!region.executable || (!region.has_file() && !is_vdso(region))) continue;
-    const Key key = key_of(region);
-    if (std::ranges::find(images_, key, &decltype(images_)::value_type::first) != images_.end()) continue;
-    auto elf = open(region);
-    if (!elf) diagnostics.warn("binary could not be opened", elf.error().message);
-    images_.emplace_back(key, elf ? std::make_unique<Image>(std::move(*elf)) : nullptr);
+    if (!region.executable || (!region.has_file() && !is_vdso(region))) {
+      by_region_.push_back(nullptr);
+      continue;
+    }
+    const ImageKey key = region.has_file() ? ImageKey{region.device, region.inode}
+                                           : ImageKey{region.path, region.range.begin.value};
+    auto found = std::ranges::find(images_, key, &decltype(images_)::value_type::first);
+    if (found == images_.end()) found = images_.insert(images_.end(), {key, load(region, key, diagnostics)});
+    by_region_.push_back(found->second.get());
   }
 }
 
-Image* Images::find(const Region& region) {
-  const auto found = std::ranges::find(images_, key_of(region), &decltype(images_)::value_type::first);
-  return found == images_.end() ? nullptr : found->second.get();
+Image* Images::find(const Region& region) const {
+  const auto index = static_cast<std::size_t>(&region - process_.map().regions().data());
+  return index < by_region_.size() ? by_region_[index] : nullptr;
 }
 
 }  // namespace nodescope

@@ -32,30 +32,45 @@ class Image {
   std::optional<SymbolTable> symbols_;
 };
 
-// The binaries of one process, each opened once.
-class Images {
+// A file as /proc/PID/maps names it; for the vdso the address of its only mapping.
+struct ImageKey {
+  std::string device;
+  std::uint64_t number = 0;
+  bool operator==(const ImageKey&) const = default;
+};
+
+// Binaries that several processes have mapped, each read once.
+class ImageCache {
  public:
-  Images(const LiveProcess& process, Memory& memory) : process_(process), memory_(memory) {}
-
-  // Opens what is executable in the map now.  What cannot be opened is noted and has no image.
-  void load_all(Diagnostics& diagnostics);
-
-  // Null for anonymous memory and for what load_all did not open.
-  Image* find(const Region& region);
+  std::shared_ptr<Image> find(const ImageKey& key) const;
+  void add(const ImageKey& key, std::shared_ptr<Image> image) { images_.emplace_back(key, std::move(image)); }
 
  private:
-  // A file, or for the vdso the address of its only mapping.
-  struct Key {
-    std::string device;
-    std::uint64_t number = 0;
-    bool operator==(const Key&) const = default;
-  };
-  static Key key_of(const Region& region);
+  std::vector<std::pair<ImageKey, std::shared_ptr<Image>>> images_;
+};
+
+// The binaries of one process.
+class Images {
+ public:
+  Images(const LiveProcess& process, Memory& memory, ImageCache& cache)
+      : process_(process), memory_(memory), cache_(cache) {}
+
+  // Opens what is executable in the map now.  What cannot be opened is noted once and has no image.
+  void load_all(Diagnostics& diagnostics);
+
+  // `region` must be one of the map that load_all saw last.  Null for anonymous memory and for what could not
+  // be opened.
+  Image* find(const Region& region) const;
+
+ private:
+  std::shared_ptr<Image> load(const Region& region, const ImageKey& key, Diagnostics& diagnostics);
   Result<OwnedElf> open(const Region& region);
 
   const LiveProcess& process_;
   Memory& memory_;
-  std::vector<std::pair<Key, std::unique_ptr<Image>>> images_;
+  ImageCache& cache_;
+  std::vector<std::pair<ImageKey, std::shared_ptr<Image>>> images_;
+  std::vector<Image*> by_region_;
 };
 
 }  // namespace nodescope

@@ -64,17 +64,20 @@ Result<OwnedElf> LiveProcess::open_image(const Region& region) const {
   if (!source) return std::unexpected(source.error());
   auto elf = OwnedElf::read(std::move(*source));
   if (!elf) return fail(elf.error(), region.path);
-  // A file of this name may be another one by now: the header in memory, with the places of its tables,
-  // decides.
+  if (!has_mapped(region, elf->file()))
+    return fail(ErrorCode::kInvalidInput, region.path + " was replaced after the process mapped it");
+  return elf;
+}
+
+// The header in memory, with the places of its tables, decides.
+bool LiveProcess::has_mapped(const Region& region, const ElfFile& file) const {
   for (const Region& other : map_.regions()) {
     if (other.inode != region.inode || other.device != region.device || other.offset.value != 0) continue;
     std::array<std::byte, kElfHeaderBytes> header{};
     const bool read = read_process_memory(pid_, std::array{RemoteBytes{other.range.begin.value, header}})[0];
-    if (read && !std::ranges::equal(header, elf->file().bytes().first(kElfHeaderBytes)))
-      return fail(ErrorCode::kInvalidInput, region.path + " was replaced after the process mapped it");
-    break;
+    return !read || std::ranges::equal(header, file.bytes().first(kElfHeaderBytes));
   }
-  return elf;
+  return true;
 }
 
 bool has_v8_metadata(const ElfFile& file) {

@@ -34,6 +34,9 @@ class LiveProcess {
   // is gone.
   Result<OwnedElf> open_image(const Region& region) const;
 
+  // Whether `file` is what is mapped there: a file may be replaced under the same name.
+  bool has_mapped(const Region& region, const ElfFile& file) const;
+
  private:
   explicit LiveProcess(pid_t pid) : pid_(pid) {}
 

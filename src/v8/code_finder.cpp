@@ -10,7 +10,10 @@ namespace {
 // How far the header of the largest function's code may be away.
 constexpr std::uint64_t kMaxLookBackBytes = 4 << 20;
 constexpr std::uint64_t kMaxHeaderBytes = 256;
-constexpr std::size_t kMaxFound = 1 << 16;
+constexpr std::size_t kMaxEntries = 1 << 16;
+
+// Where nothing was found is not searched again at once: the search is long.
+constexpr std::uint64_t kGenerationsOfNothing = 32;
 
 Tier tier_of(const Layout& layout, int kind) {
   if (layout.code_kind_baseline.is(kind)) return Tier::kBaseline;
@@ -61,6 +64,7 @@ std::optional<Code> Code::load(Heap& heap, Address header) {
   if (!size || !flags || !deopt || !positions) return std::nullopt;
   if (start <= header || start - header > kMaxHeaderBytes) return std::nullopt;
   Code code;
+  code.header_ = header;
   code.instructions_ = {start, start + *size};
   const auto kind = static_cast<int>(*flags & layout.code_kind_mask.mask());
   code.tier_ = tier_of(layout, kind);
@@ -70,17 +74,29 @@ std::optional<Code> Code::load(Heap& heap, Address header) {
   return code;
 }
 
-const Code* CodeFinder::find(Address pc, Range<Address> region) {
-  const auto next = found_.upper_bound(pc);
-  if (next != found_.begin()) {
-    const auto& [begin, code] = *std::prev(next);
-    if (code ? code->instructions().contains(pc) : begin == pc) return code ? &*code : nullptr;
+bool CodeFinder::is_current(Entry& entry) {
+  if (entry.generation == generation_) return true;
+  if (!entry.found) return generation_ - entry.generation < kGenerationsOfNothing;
+  if (Code::load(heap_, entry.found->code.header()) != entry.found->code) return false;
+  entry.generation = generation_;
+  return true;
+}
+
+const CodeFinder::Found* CodeFinder::find(Address pc, Range<Address> region) {
+  const auto next = entries_.upper_bound(pc);
+  if (next != entries_.begin()) {
+    const auto known = std::prev(next);
+    Entry& entry = known->second;
+    const bool covers = entry.found ? entry.found->code.instructions().contains(pc) : known->first == pc;
+    if (covers && is_current(entry)) return entry.found ? &*entry.found : nullptr;
+    if (covers) entries_.erase(known);
   }
-  if (found_.size() >= kMaxFound) found_.clear();
-  auto code = search(pc, region);
-  const Address key = code ? code->instructions().begin : pc;
-  const auto inserted = found_.insert_or_assign(key, code).first;
-  return inserted->second ? &*inserted->second : nullptr;
+  if (entries_.size() >= kMaxEntries) entries_.clear();
+  Entry entry{std::nullopt, generation_};
+  if (const auto code = search(pc, region)) entry.found = Found{CodeId{next_id_++}, *code};
+  const Address key = entry.found ? entry.found->code.instructions().begin : pc;
+  const auto inserted = entries_.insert_or_assign(key, entry).first;
+  return inserted->second.found ? &*inserted->second.found : nullptr;
 }
 
 // Looks at every word before pc for the map of an object with instructions.  The nearest one decides: if pc

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "base/id.h"
 #include "binary/address.h"
 #include "v8/heap.h"
 
@@ -19,6 +20,7 @@ class Code {
   // `header` is where the object that holds the instructions begins.
   static std::optional<Code> load(Heap& heap, Address header);
 
+  Address header() const { return header_; }
   Range<Address> instructions() const { return instructions_; }
   // kNone: code that belongs to no function: builtins, regular expressions, WebAssembly's wrappers.
   Tier tier() const { return tier_; }
@@ -27,9 +29,12 @@ class Code {
   TaggedWord deopt() const { return deopt_; }
   TaggedWord positions() const { return positions_; }
 
+  bool operator==(const Code&) const = default;
+
  private:
   Code() = default;
 
+  Address header_;
   Range<Address> instructions_;
   Tier tier_ = Tier::kNone;
   bool is_regexp_ = false;
@@ -37,23 +42,40 @@ class Code {
   TaggedWord positions_;
 };
 
+// Tells one function's code from every other that this program has seen, also in the same place.
+struct CodeTag;
+using CodeId = Id<CodeTag>;
+
 // The code that a pc lies in.  The object's header is found by looking back from pc: that needs no closure,
 // so it is right for code that was replaced meanwhile.
 class CodeFinder {
  public:
   explicit CodeFinder(Heap& heap) : heap_(heap) {}
 
-  // `region` is the mapping that holds pc.
-  const Code* find(Address pc, Range<Address> region);
+  struct Found {
+    CodeId id;
+    Code code;
+  };
 
-  // The memory has changed.
-  void forget() { found_.clear(); }
+  // `region` is the mapping that holds pc.  Null where no code is known.  Valid until the next call.
+  const Found* find(Address pc, Range<Address> region);
+
+  // The memory may have changed: what is known is compared before it counts again.
+  void begin_generation() { ++generation_; }
 
  private:
+  struct Entry {
+    std::optional<Found> found;
+    std::uint64_t generation = 0;
+  };
+
   std::optional<Code> search(Address pc, Range<Address> region);
+  bool is_current(Entry& entry);
 
   Heap& heap_;
-  std::map<Address, std::optional<Code>> found_;  // by the first instruction, or by pc where there is none
+  std::map<Address, Entry> entries_;  // by the first instruction, or by pc where there is none
+  std::uint64_t generation_ = 1;
+  std::size_t next_id_ = 0;
 };
 
 }  // namespace nodescope::v8

@@ -1,6 +1,7 @@
 #include "v8/frame_reader.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "v8/positions.h"
 
@@ -22,6 +23,16 @@ constexpr int kBuiltinExitTarget = 24;
 // A FeedbackVector is next to the bytecode offset or one below, and its function among its first fields.
 constexpr int kFeedbackSlots[] = {0, -8};
 constexpr int kMaxFeedbackFields = 8;
+
+constexpr std::size_t kMaxPlaces = 1 << 16;
+
+// Map, length, constants, handlers and positions; behind them is an age that changes.
+constexpr std::size_t kBytecodeIdentityBytes = 40;
+
+template <typename Map>
+void bound(Map& map) {
+  if (map.size() >= kMaxPlaces) map.clear();
+}
 
 bool is_marker(TaggedWord word) {
   return (word.value & 1) == 0 && word.value < kMarkerEnd;
@@ -52,6 +63,12 @@ std::string_view to_string(FrameKind kind) {
   return "js";
 }
 
+std::string display_name(const Frame& frame) {
+  if (frame.kind == FrameKind::kUnknownJs) return "[unknown js]";
+  if (!frame.function.empty() || frame.kind == FrameKind::kJs) return frame.function;
+  return "[" + std::string(to_string(frame.kind)) + "]";
+}
+
 // What lies below the stack pointer is left over from earlier calls.
 std::optional<TaggedWord> FrameReader::slot(const PhysicalFrame& frame, const Fact& offset) {
   if (!offset.known()) return std::nullopt;
@@ -63,11 +80,17 @@ std::optional<TaggedWord> FrameReader::slot(const PhysicalFrame& frame, const Fa
   return heap_.word(place);
 }
 
-const Code* FrameReader::code_of(const PhysicalFrame& frame) {
+const CodeFinder::Found* FrameReader::code_of(const PhysicalFrame& frame) {
   // A return address may lie behind the end of its function, when the call never returns.
   const Address pc = frame.is_leaf ? frame.pc : frame.pc - 1;
   if (space_.kind(pc) != CodeSpace::Kind::kGenerated) return nullptr;
   return codes_.find(pc, space_.area(pc));
+}
+
+void FrameReader::begin_generation() {
+  codes_.begin_generation();
+  functions_.begin_generation();
+  bytecodes_.begin_generation();
 }
 
 PositionEncoding FrameReader::position_encoding() const {
@@ -79,30 +102,30 @@ std::int32_t FrameReader::offset_of(std::optional<SourcePosition> position) cons
   return position->offset();
 }
 
-// `frame` is null for an inlined function.
-Frame FrameReader::describe(const SharedFunctionInfo& shared, const PhysicalFrame* frame) {
+// The closure in the frame, if it is one of this function: the slot of optimized code may hold something
+// else by now, and a collector may have moved the closure.
+std::optional<Closure> FrameReader::closure_of(const PhysicalFrame& frame, TaggedWord shared) {
+  if (frame.frameless) return std::nullopt;
+  const auto function = slot(frame, heap_.layout().frame_function);
+  if (!function || shared_of_function(heap_, *function) != shared) return std::nullopt;
+  return Closure{*function, slot(frame, heap_.layout().frame_receiver)};
+}
+
+Frame FrameReader::describe(Function& function, const std::optional<Closure>& closure) {
   Frame result;
-  result.kind = shared.script() ? FrameKind::kJs : FrameKind::kBuiltin;
+  result.kind = function.shared.script() ? FrameKind::kJs : FrameKind::kBuiltin;
   result.sure = heap_.layout().is_known_version();
-  if (shared.script()) result.script = scripts_.load(heap_, *shared.script());
-  Activation activation{shared, std::nullopt, std::nullopt,
-                        result.script && scripts_.is_eval(*result.script)};
-  if (frame != nullptr && !frame->frameless) {
-    const auto function = slot(*frame, heap_.layout().frame_function);
-    // The slot of optimized code may hold something else by now.
-    if (function && shared_of_function(heap_, *function) == shared.word()) {
-      activation.function = function;
-      activation.receiver = slot(*frame, heap_.layout().frame_receiver);
-    }
-  }
-  result.function = name_of(heap_, activation);
+  result.script = function.script;
+  result.shared = function.shared.word();
+  result.function_offset = heap_.layout().is_known_version() ? function.shared.start() : -1;
+  result.function = functions_.name(function, closure);
   return result;
 }
 
 std::vector<Frame> FrameReader::read(const PhysicalFrame& frame) {
   // Before V8 11 regular expressions have no marker in their frames.
-  const Code* code = code_of(frame);
-  if (code != nullptr && code->is_regexp()) return {frame_of_kind(FrameKind::kRegExp)};
+  const CodeFinder::Found* found = code_of(frame);
+  if (found != nullptr && found->code.is_regexp()) return {frame_of_kind(FrameKind::kRegExp)};
   if (frame.frameless) return read_frameless(frame);
   const auto context = slot(frame, heap_.layout().frame_context);
   if (!context) return read_frameless(frame);
@@ -128,9 +151,10 @@ std::vector<Frame> FrameReader::read_marked(const PhysicalFrame& frame, std::uin
 }
 
 std::vector<Frame> FrameReader::read_function(const PhysicalFrame& frame) {
-  const Code* code = code_of(frame);
-  if (code != nullptr && code->tier() == Tier::kBaseline) return read_baseline(frame, *code);
-  if (code != nullptr && code->tier() != Tier::kNone) return read_optimized(frame, *code);
+  const CodeFinder::Found* found = code_of(frame);
+  const Tier tier = found == nullptr ? Tier::kNone : found->code.tier();
+  if (tier == Tier::kBaseline) return read_baseline(frame, *found);
+  if (tier != Tier::kNone) return read_optimized(frame, *found);
   if (auto interpreted = read_interpreted(frame)) return {std::move(*interpreted)};
   const bool in_builtin = space_.kind(frame.pc) == CodeSpace::Kind::kBuiltin;
   return in_builtin ? read_builtin(frame, slot(frame, heap_.layout().frame_function))
@@ -139,80 +163,128 @@ std::vector<Frame> FrameReader::read_function(const PhysicalFrame& frame) {
 
 // Before the frame is set up, or after it was taken down.
 std::vector<Frame> FrameReader::read_frameless(const PhysicalFrame& frame) {
-  const Code* code = code_of(frame);
-  if (code == nullptr) {
+  const CodeFinder::Found* found = code_of(frame);
+  if (found == nullptr) {
     return space_.kind(frame.pc) == CodeSpace::Kind::kBuiltin
                ? read_builtin(frame, std::nullopt)
                : std::vector{frame_of_kind(FrameKind::kUnknownJs)};
   }
   PhysicalFrame without_slots = frame;
   without_slots.frameless = true;
-  if (code->tier() == Tier::kBaseline) return read_baseline(without_slots, *code);
-  if (code->tier() != Tier::kNone) return read_optimized(without_slots, *code);
+  const Tier tier = found->code.tier();
+  if (tier == Tier::kBaseline) return read_baseline(without_slots, *found);
+  if (tier != Tier::kNone) return read_optimized(without_slots, *found);
   return {frame_of_kind(FrameKind::kUnknownJs)};
 }
 
 // A builtin by the function that was called, and where it has none by its own name.
 std::vector<Frame> FrameReader::read_builtin(const PhysicalFrame& frame, std::optional<TaggedWord> function) {
   const auto word = function ? shared_of_function(heap_, *function) : std::nullopt;
-  const auto shared = word ? SharedFunctionInfo::load(heap_, *word) : std::nullopt;
+  const Function* called = word ? functions_.find(*word) : nullptr;
   // A function with a script in a builtin's frame: its own frame is not there yet.
-  if (shared && !shared->script() && !shared->name().empty())
-    return {frame_of_kind(FrameKind::kBuiltin, shared->name())};
+  if (called != nullptr && !called->shared.script() && !called->shared.name().empty())
+    return {frame_of_kind(FrameKind::kBuiltin, called->shared.name())};
   const Address pc = frame.is_leaf ? frame.pc : frame.pc - 1;
   return {frame_of_kind(FrameKind::kBuiltin, space_.builtin_name(pc))};
 }
 
-// The function that owns `bytecode`, by the closure in the frame or, when a collector has moved that
-// meanwhile, by the feedback vector.  Another function's bytecode in the slot means that the frame is not
-// what it seems.
-std::optional<SharedFunctionInfo> FrameReader::function_of_bytecode(const PhysicalFrame& frame,
-                                                                    TaggedWord bytecode) {
+FrameReader::Bytecode* FrameReader::find_bytecode(TaggedWord word) {
+  if (!word.is_object()) return nullptr;
+  return bytecodes_.find(heap_.memory(), word.address(), kBytecodeIdentityBytes,
+                         [&]() -> std::optional<Bytecode> {
+                           auto array = BytecodeArray::load(heap_, word);
+                           if (!array) return std::nullopt;
+                           return Bytecode{std::move(*array), next_bytecode_id_++, {}};
+                         });
+}
+
+// The function `shared` if this bytecode is its.
+Function* FrameReader::owner_of(TaggedWord shared, TaggedWord bytecode) {
+  Function* function = functions_.find(shared);
+  return function != nullptr && function->shared.bytecode() == bytecode ? function : nullptr;
+}
+
+// The interpreter's own code: its bytecode handlers and what enters them.  False also where builtins have no
+// names.
+bool FrameReader::runs_bytecode(const PhysicalFrame& frame) {
+  const Address pc = frame.is_leaf ? frame.pc : frame.pc - 1;
+  const auto known = interpreter_pcs_.find(pc.value);
+  if (known != interpreter_pcs_.end()) return known->second;
+  const std::string name = space_.builtin_name(pc);
+  const bool runs = name.ends_with("Handler") || name.starts_with("InterpreterEntryTrampoline");
+  bound(interpreter_pcs_);
+  interpreter_pcs_.emplace(pc.value, runs);
+  return runs;
+}
+
+// The function that owns the bytecode.  Other builtins may keep anything in the slot, a bytecode too: there
+// only a closure or feedback of the same function proves it.
+Function* FrameReader::function_of_bytecode(const PhysicalFrame& frame, TaggedWord word, Bytecode& bytecode) {
+  const bool trusted = code_of(frame) != nullptr || runs_bytecode(frame);
+  Function* function = trusted ? owner_of(bytecode.owner, word) : nullptr;
+  if (function == nullptr) function = search_function(frame, word);
+  if (function != nullptr) bytecode.owner = function->shared.word();
+  return function;
+}
+
+// By the closure in the frame or, when a collector has moved that meanwhile, by the feedback vector.
+Function* FrameReader::search_function(const PhysicalFrame& frame, TaggedWord bytecode) {
   const Layout& layout = heap_.layout();
-  std::optional<TaggedWord> function;
+  std::optional<TaggedWord> closure;
   if (!frame.frameless) {
-    function = slot(frame, layout.frame_function);
+    closure = slot(frame, layout.frame_function);
   } else if (const auto rdi =
                  frame.registers == nullptr ? std::nullopt : frame.registers->get(Register::kRdi)) {
-    function = TaggedWord{*rdi};  // a function that is about to be entered
+    closure = TaggedWord{*rdi};  // a function that is about to be entered
   }
-  if (const auto word = function ? shared_of_function(heap_, *function) : std::nullopt) {
-    auto shared = SharedFunctionInfo::load(heap_, *word);
-    if (shared && shared->bytecode() == bytecode) return shared;
+  if (const auto shared = closure ? shared_of_function(heap_, *closure) : std::nullopt) {
+    if (Function* function = owner_of(*shared, bytecode)) return function;
   }
-  if (frame.frameless) return std::nullopt;
+  if (frame.frameless) return nullptr;
   for (const int below : kFeedbackSlots) {
     const auto vector = slot(frame, Fact{layout.frame_bytecode_offset.value + below, Origin::kVersionTable});
     if (!vector || !heap_.is(*vector, layout.type_feedback_vector)) continue;
     for (int i = 1; i < kMaxFeedbackFields; ++i) {
       const auto field = heap_.field(*vector, 8 * i);
-      auto shared = field ? SharedFunctionInfo::load(heap_, *field) : std::nullopt;
-      if (shared && shared->bytecode() == bytecode) return shared;
+      if (!field || !heap_.is(*field, layout.type_shared)) continue;
+      if (Function* function = owner_of(*field, bytecode)) return function;
     }
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+// V8 may make the positions only when it needs them, so that there are none is not remembered.
+std::int32_t FrameReader::bytecode_position(const Bytecode& bytecode, std::int64_t index) {
+  const PlaceKey key{bytecode.id, static_cast<std::uint64_t>(index)};
+  const auto known = bytecode_offsets_.find(key);
+  if (known != bytecode_offsets_.end()) return known->second;
+  const std::int32_t offset =
+      offset_of(find_position(bytecode.array.positions(), index, position_encoding()));
+  bound(bytecode_offsets_);
+  if (offset >= 0) bytecode_offsets_.emplace(key, offset);
+  return offset;
 }
 
 std::optional<Frame> FrameReader::read_interpreted(const PhysicalFrame& frame) {
   const Layout& layout = heap_.layout();
-  const auto bytecode = slot(frame, layout.frame_bytecode_array);
+  const auto word = slot(frame, layout.frame_bytecode_array);
   auto offset = slot(frame, layout.frame_bytecode_offset);
-  if (!bytecode || !offset || !heap_.is(*bytecode, layout.type_bytecode_array)) return std::nullopt;
-  const auto shared = function_of_bytecode(frame, *bytecode);
-  if (!shared) return std::nullopt;
+  Bytecode* bytecode = word && offset ? find_bytecode(*word) : nullptr;
+  if (bytecode == nullptr) return std::nullopt;
   // The slot is written at calls; while a bytecode runs, its offset is in r9 and its array in r12.
-  if (frame.registers != nullptr && frame.registers->get(Register::kR12) == bytecode->value) {
+  if (frame.registers != nullptr && frame.registers->get(Register::kR12) == word->value) {
     if (const auto live = frame.registers->get(Register::kR9); live && *live <= INT32_MAX)
       offset = TaggedWord{*live << 32};
   }
   if (!offset->is_smi()) return std::nullopt;
-  const auto array = BytecodeArray::load(heap_, *bytecode);
   const std::int64_t index = std::int64_t{offset->smi()} - (layout.bytecodes.value - 1);
-  if (!array || index < 0 || index >= static_cast<std::int64_t>(array->bytecodes().size()))
+  if (index < 0 || index >= static_cast<std::int64_t>(bytecode->array.bytecodes().size()))
     return std::nullopt;
-  Frame result = describe(*shared, &frame);
+  Function* function = function_of_bytecode(frame, *word, *bytecode);
+  if (function == nullptr) return std::nullopt;
+  Frame result = describe(*function, closure_of(frame, function->shared.word()));
   result.tier = Tier::kInterpreter;
-  result.offset = offset_of(find_position(array->positions(), index, position_encoding()));
+  result.offset = bytecode_position(*bytecode, index);
   return result;
 }
 
@@ -226,54 +298,106 @@ TaggedWord FrameReader::baseline_bytecode(const PhysicalFrame& frame, const Code
   return heap_.field(bytecode, 8).value_or(TaggedWord{});
 }
 
-std::vector<Frame> FrameReader::read_baseline(const PhysicalFrame& frame, const Code& code) {
-  const Layout& layout = heap_.layout();
-  const TaggedWord bytecode = baseline_bytecode(frame, code);
-  const auto array = BytecodeArray::load(heap_, bytecode);
-  const auto shared = array ? function_of_bytecode(frame, bytecode) : std::nullopt;
-  if (!shared) {
+// Where in the bytecode; -1: not known.
+std::int32_t FrameReader::derive_baseline_offset(const PhysicalFrame& frame, const Code& code,
+                                                 const BytecodeArray& array) {
+  const std::string& sizes = heap_.layout().bytecode_sizes;
+  const auto table = sizes.empty() ? std::nullopt : heap_.load_bytes(code.positions(), kMaxPositionBytes);
+  if (!table) return -1;
+  const auto code_offset =
+      static_cast<std::int64_t>(frame.pc - code.instructions().begin) + (frame.is_leaf ? 1 : 0);
+  return find_baseline_bytecode(*table, code_offset, array.bytecodes(), sizes).value_or(-1);
+}
+
+std::vector<Frame> FrameReader::read_baseline(const PhysicalFrame& frame, const CodeFinder::Found& found) {
+  const TaggedWord word = baseline_bytecode(frame, found.code);
+  Bytecode* bytecode = find_bytecode(word);
+  Function* function = bytecode == nullptr ? nullptr : function_of_bytecode(frame, word, *bytecode);
+  if (function == nullptr) {
     Frame unknown = frame_of_kind(FrameKind::kUnknownJs);
     unknown.tier = Tier::kBaseline;
     return {unknown};
   }
-  Frame result = describe(*shared, &frame);
+  Frame result = describe(*function, closure_of(frame, function->shared.word()));
   result.tier = Tier::kBaseline;
-  const auto table = heap_.load_bytes(code.positions(), kMaxPositionBytes);
-  const auto code_offset =
-      static_cast<std::int64_t>(frame.pc - code.instructions().begin) + (frame.is_leaf ? 1 : 0);
-  if (table && !layout.bytecode_sizes.empty()) {
-    const auto index = find_baseline_bytecode(*table, code_offset, array->bytecodes(), layout.bytecode_sizes);
-    if (index) result.offset = offset_of(find_position(array->positions(), *index, position_encoding()));
+  const PlaceKey key{found.id.index(), frame.pc.value << 1 | (frame.is_leaf ? 1u : 0u)};
+  auto known = baseline_offsets_.find(key);
+  if (known == baseline_offsets_.end()) {
+    bound(baseline_offsets_);
+    known = baseline_offsets_.emplace(key, derive_baseline_offset(frame, found.code, bytecode->array)).first;
   }
+  if (known->second >= 0) result.offset = bytecode_position(*bytecode, known->second);
   return {result};
 }
 
-std::vector<Frame> FrameReader::read_optimized(const PhysicalFrame& frame, const Code& code) {
+std::vector<Frame> FrameReader::read_optimized(const PhysicalFrame& frame, const CodeFinder::Found& found) {
+  const PlaceKey key{found.id.index(), frame.pc.value << 1 | (frame.is_leaf ? 1u : 0u)};
+  const auto known = optimized_.find(key);
+  std::vector<Frame> frames = known != optimized_.end() ? known->second : derive_optimized(frame, found.code);
+  Frame& outermost = frames.back();
+  if (outermost.kind == FrameKind::kUnknownJs) return frames;
+  if (known == optimized_.end()) {
+    bound(optimized_);
+    optimized_.emplace(key, frames);
+  }
+  if (Function* function = functions_.find(outermost.shared))
+    outermost.function = functions_.name(*function, closure_of(frame, outermost.shared));
+  return frames;
+}
+
+// By what Maglev keeps for leaving its code at a call; empty when it keeps nothing there.
+std::vector<Frame> FrameReader::derive_translated(const PhysicalFrame& frame, const Code& code,
+                                                  const DeoptData& deopt) {
+  const auto active = frame.is_leaf ? std::nullopt : deopt.active_frames(heap_, code, frame.pc);
+  if (!active) return {};
+  std::vector<Frame> frames;
+  for (auto one = active->rbegin(); one != active->rend(); ++one) {
+    const bool outermost = std::next(one) == active->rend();
+    const auto shared = deopt.shared_literal(heap_, one->literal);
+    Function* function = shared ? functions_.find(*shared) : nullptr;
+    // The outermost is the function that the code belongs to, or this is no record of it.
+    if (function == nullptr || (outermost && (one->is_builtin || *shared != deopt.shared()))) return {};
+    Frame result = one->is_builtin ? frame_of_kind(FrameKind::kBuiltin, function->shared.name())
+                                   : describe(*function, std::nullopt);
+    result.tier = code.tier();
+    result.inlined = !outermost;
+    const Bytecode* bytecode = one->is_builtin || !function->shared.bytecode()
+                                   ? nullptr
+                                   : find_bytecode(*function->shared.bytecode());
+    if (bytecode != nullptr) result.offset = bytecode_position(*bytecode, one->bytecode_offset);
+    frames.push_back(std::move(result));
+  }
+  return frames;
+}
+
+// All but what the closure in the frame tells.
+std::vector<Frame> FrameReader::derive_optimized(const PhysicalFrame& frame, const Code& code) {
   const auto deopt = DeoptData::load(heap_, code);
-  const auto shared = deopt ? SharedFunctionInfo::load(heap_, deopt->shared()) : std::nullopt;
-  if (!shared) {
+  Function* function = deopt ? functions_.find(deopt->shared()) : nullptr;
+  if (function == nullptr) {
     Frame unknown = frame_of_kind(FrameKind::kUnknownJs);
     unknown.tier = code.tier();
     return {unknown};
   }
+  if (auto translated = derive_translated(frame, code, *deopt); !translated.empty()) return translated;
   const auto table = heap_.load_bytes(code.positions(), kMaxPositionBytes);
   const auto code_offset =
       static_cast<std::int64_t>(frame.pc - code.instructions().begin) - (frame.is_leaf ? 0 : 1);
   auto position = table ? find_position(*table, code_offset, position_encoding()) : std::nullopt;
   std::vector<Frame> frames;
   bool complete = true;
-  // Maglev often has no position for a call, so that the last one before it is found, which may be lines
-  // away.
+  // Maglev often has no position for a call without a record, so that the last one before it is found, which
+  // may be lines away.
   const bool sure = code.tier() != Tier::kMaglev;
   for (int depth = 0; position && position->inlining_id() >= 0 && heap_.layout().is_known_version();
        ++depth) {
     const auto call = deopt->inlined_call(heap_, position->inlining_id());
-    const auto inlined = call ? SharedFunctionInfo::load(heap_, call->shared) : std::nullopt;
-    if (!inlined || depth == kMaxInlineDepth) {
+    Function* inlined = call ? functions_.find(call->shared) : nullptr;
+    if (inlined == nullptr || depth == kMaxInlineDepth) {
       complete = false;
       break;
     }
-    Frame result = describe(*inlined, nullptr);
+    Frame result = describe(*inlined, std::nullopt);
     result.tier = code.tier();
     result.inlined = true;
     result.offset = offset_of(position);
@@ -281,7 +405,7 @@ std::vector<Frame> FrameReader::read_optimized(const PhysicalFrame& frame, const
     frames.push_back(std::move(result));
     position = call->caller;
   }
-  Frame result = describe(*shared, &frame);
+  Frame result = describe(*function, std::nullopt);
   result.tier = code.tier();
   if (complete) result.offset = offset_of(position);
   result.sure = result.sure && complete && sure;

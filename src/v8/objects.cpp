@@ -44,7 +44,7 @@ class ScopeFields {
     const auto locals = take();
     if (!locals || !locals->is_smi() || locals->smi() < 0 || locals->smi() > kMaxContextLocals) return false;
     const auto count = static_cast<std::uint64_t>(locals->smi());
-    if (has_raw_flags()) skip(2);  // start and end
+    if (has_raw_flags()) read_positions();
     const std::uint32_t module_scope = has_raw_flags() ? 5 : 3;
     if (version_ >= Version{12, 1, 0} && flags.scope_type() == module_scope) skip(1);
     if (version_ < Version{9, 8, 0}) {
@@ -58,6 +58,12 @@ class ScopeFields {
     return true;
   }
 
+  // Before V8 12.8 they come last.
+  void read_positions_at_end() {
+    if (!has_raw_flags()) read_positions();
+  }
+  std::int32_t start() const { return start_; }
+
   std::optional<TaggedWord> take() {
     const auto word = heap_.word(next_);
     skip(1);
@@ -66,11 +72,18 @@ class ScopeFields {
   void skip(std::uint64_t words) { next_ = next_ + words * kWordBytes; }
 
  private:
+  void read_positions() {
+    const auto start = take();
+    const auto end = take();
+    if (start && end && start->is_smi() && end->is_smi() && start->smi() >= 0 && start->smi() <= end->smi())
+      start_ = start->smi();
+  }
   bool has_raw_flags() const { return version_ >= Version{12, 8, 0}; }
 
   Heap& heap_;
   Version version_;
   Address next_;
+  std::int32_t start_ = -1;
 };
 
 std::optional<TaggedWord> script_of(Heap& heap, TaggedWord shared) {
@@ -127,6 +140,8 @@ std::optional<ScopeInfo> ScopeInfo::load(Heap& heap, TaggedWord word) {
     const auto name = fields.take();
     if (name) info.inferred_name_ = load_name(heap, *name).value_or("");
   }
+  fields.read_positions_at_end();
+  info.start_ = fields.start();
   return info;
 }
 
@@ -139,6 +154,7 @@ std::optional<SharedFunctionInfo> SharedFunctionInfo::load(Heap& heap, TaggedWor
   if (const auto scope = ScopeInfo::load(heap, *name)) {
     info.name_ = scope->name();
     info.inferred_name_ = scope->inferred_name();
+    info.start_ = scope->start();
   } else if (heap.is_string(*name)) {
     info.name_ = load_name(heap, *name).value_or("");
   }

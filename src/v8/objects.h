@@ -16,12 +16,15 @@ class ScopeInfo {
   const std::string& name() const { return name_; }
   // What the function was assigned to: "X.a.b" for X.a.b = function () {}.
   const std::string& inferred_name() const { return inferred_name_; }
+  // Where in the script the function begins, at its parameters; -1: not known.
+  std::int32_t start() const { return start_; }
 
  private:
   ScopeInfo() = default;
 
   std::string name_;
   std::string inferred_name_;
+  std::int32_t start_ = -1;
 };
 
 // The part of a function that all its closures share.
@@ -32,6 +35,8 @@ class SharedFunctionInfo {
   TaggedWord word() const { return word_; }
   const std::string& name() const { return name_; }
   const std::string& inferred_name() const { return inferred_name_; }
+  // Where in the script it begins, at its parameters; -1: not known.
+  std::int32_t start() const { return start_; }
   // Nothing for a function of V8 itself and of native code.
   std::optional<TaggedWord> script() const { return script_; }
   // Nothing when there is none: not compiled, thrown away, native.
@@ -43,6 +48,7 @@ class SharedFunctionInfo {
   TaggedWord word_;
   std::string name_;
   std::string inferred_name_;
+  std::int32_t start_ = -1;
   std::optional<TaggedWord> script_;
   std::optional<TaggedWord> bytecode_;
 };

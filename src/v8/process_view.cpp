@@ -19,73 +19,162 @@ Range<Address> intersection(Range<Address> a, Range<Address> b) {
 
 }  // namespace
 
-Result<std::unique_ptr<ProcessView>> ProcessView::open(pid_t pid, Diagnostics& diagnostics) {
+// What is there when the program holds V8.
+struct ProcessView::V8 {
+  V8(Layout known, Range<FileOffset> builtins_in_file, const NodeBinary& binary, Memory& memory,
+     const CodeSpace& space)
+      : layout(std::move(known)),
+        builtins(builtins_in_file),
+        device(binary.device),
+        inode(binary.inode),
+        heap(memory, layout),
+        codes(heap),
+        reader(heap, space, codes, scripts) {}
+
+  Layout layout;
+  Range<FileOffset> builtins;
+  std::string device;
+  std::uint64_t inode;
+  Heap heap;
+  CodeFinder codes;
+  Scripts scripts;
+  FrameReader reader;
+};
+
+ProcessView::ProcessView(LiveProcess process, ImageCache& cache)
+    : process_(std::move(process)),
+      memory_(process_.pid()),
+      stack_and_memory_(memory_),
+      images_(process_, memory_, cache) {}
+
+ProcessView::~ProcessView() = default;
+
+Result<std::unique_ptr<ProcessView>> ProcessView::open(pid_t pid, ImageCache& cache,
+                                                       Diagnostics& diagnostics) {
   auto process = LiveProcess::open(pid);
   if (!process) return std::unexpected(process.error());
   auto binary = find_node_binary(*process);
   if (!binary) return std::unexpected(binary.error());
-  auto layout = Layout::build(binary->elf.file());
-  if (!layout) return fail(layout.error(), binary->path);
-  if (!layout->is_known_version()) {
-    diagnostics.warn("V8 is newer than nodescope knows: names without lines, and not sure",
-                     layout->versions.v8);
+  return open(std::move(*process), std::move(*binary), cache, diagnostics);
+}
+
+Result<std::unique_ptr<ProcessView>> ProcessView::open_any(pid_t pid, ImageCache& cache,
+                                                           Diagnostics& diagnostics) {
+  auto process = LiveProcess::open(pid);
+  if (!process) return std::unexpected(process.error());
+  std::optional<NodeBinary> binary;
+  if (auto found = find_node_binary(*process)) binary = std::move(*found);
+  return open(std::move(*process), std::move(binary), cache, diagnostics);
+}
+
+Result<std::unique_ptr<ProcessView>> ProcessView::open(LiveProcess process, std::optional<NodeBinary> binary,
+                                                       ImageCache& cache, Diagnostics& diagnostics) {
+  std::unique_ptr<ProcessView> view(new ProcessView(std::move(process), cache));
+  if (binary) {
+    const ElfFile& file = binary->elf.file();
+    auto layout = Layout::build(file);
+    if (!layout) return fail(layout.error(), binary->path);
+    if (!layout->is_known_version()) {
+      diagnostics.warn("V8 is newer than nodescope knows: names without lines, and not sure",
+                       layout->versions.v8);
+    }
+    const auto builtins = find_embedded_builtins(file);
+    const auto begin = builtins ? file.to_offset(builtins->begin) : std::nullopt;
+    if (!begin) return fail(ErrorCode::kUnsupported, binary->path + ": V8's builtins were not found");
+    view->v8_ =
+        std::make_unique<V8>(std::move(*layout), Range<FileOffset>{*begin, *begin + builtins->size_bytes()},
+                             *binary, view->stack_and_memory_, view->space_);
+    binary.reset();  // the pages of its file count as ours for as long as it is mapped
   }
-  const ElfFile& file = binary->elf.file();
-  const auto builtins = find_embedded_builtins(file);
-  if (!builtins) return fail(ErrorCode::kUnsupported, binary->path + ": V8's builtins were not found");
-  const auto begin = file.to_offset(builtins->begin);
-  if (!begin) return fail(ErrorCode::kUnsupported, binary->path + ": V8's builtins are not in the file");
-  const Range<FileOffset> offsets{*begin, *begin + builtins->size_bytes()};
-  std::unique_ptr<ProcessView> view(
-      new ProcessView(std::move(*process), std::move(*layout), offsets, std::move(*binary)));
   view->images_.load_all(diagnostics);
   for (const Region& region : view->process_.map().regions()) {
     Image* image = region.executable ? view->images_.find(region) : nullptr;
     if (image != nullptr) image->symbols();
   }
+  view->space_ = view->derive_code_space();
   return view;
 }
 
-ProcessView::ProcessView(LiveProcess process, Layout layout, Range<FileOffset> builtins, NodeBinary binary)
-    : process_(std::move(process)),
-      layout_(std::move(layout)),
-      builtins_(builtins),
-      node_device_(std::move(binary.device)),
-      node_inode_(binary.inode),
-      memory_(process_.pid()),
-      images_(process_, memory_),
-      heap_(memory_, layout_),
-      codes_(heap_),
-      reader_(heap_, space_, codes_, scripts_) {}
+const Layout* ProcessView::layout() const {
+  return v8_ == nullptr ? nullptr : &v8_->layout;
+}
 
-Result<void> ProcessView::refresh() {
+Result<void> ProcessView::refresh_map() {
   if (auto refreshed = process_.refresh_map(); !refreshed) return refreshed;
-  memory_.forget();
-  heap_.forget();
-  codes_.forget();
-  scripts_.forget();
+  images_.load_all(image_diagnostics_);
   space_ = derive_code_space();
   return {};
+}
+
+void ProcessView::begin_generation() {
+  memory_.forget();
+  if (v8_ == nullptr) return;
+  v8_->heap.forget();
+  v8_->scripts.begin_generation();
+  v8_->reader.begin_generation();
+}
+
+const std::string& ProcessView::script_name(ScriptId script) const {
+  return v8_->scripts.name(script);
+}
+
+std::optional<LineColumn> ProcessView::place(ScriptId script, std::int32_t offset) {
+  return v8_->scripts.place(script, offset);
+}
+
+bool ProcessView::is_node_binary(const Region& region) const {
+  return v8_ != nullptr && region.inode == v8_->inode && region.device == v8_->device;
+}
+
+// Anonymous memory that is or was executable.  Up to Node 20 V8 makes its code writable, and not executable,
+// for the moments in which it writes to it.
+std::vector<Range<Address>> ProcessView::derive_generated_code() const {
+  std::vector<Range<Address>> ranges;
+  for (const Region& region : process_.map().regions()) {
+    if (!region.anonymous()) continue;
+    if (region.executable) {
+      ranges.push_back(region.range);
+      continue;
+    }
+    for (const Range<Address>& before : generated_code_) {
+      const Range<Address> still = intersection(region.range, before);
+      if (still.size_bytes() != 0) ranges.push_back(still);
+    }
+  }
+  std::vector<Range<Address>> merged;
+  for (const Range<Address>& range : ranges) {
+    if (!merged.empty() && merged.back().end == range.begin) {
+      merged.back().end = range.end;
+    } else {
+      merged.push_back(range);
+    }
+  }
+  return merged;
 }
 
 // V8 maps its builtins a second time, close to the code that it generates: places in the file tell them.
 CodeSpace ProcessView::derive_code_space() {
   std::vector<CodeSpace::Area> areas;
+  if (v8_ == nullptr) return {};
+  generated_code_ = derive_generated_code();
+  for (const Range<Address>& range : generated_code_) areas.push_back({range, CodeSpace::Kind::kGenerated});
   for (const Region& region : process_.map().regions()) {
-    if (!region.executable) continue;
-    if (region.anonymous()) {
-      areas.push_back({region.range, CodeSpace::Kind::kGenerated});
-    } else if (region.inode == node_inode_ && region.device == node_device_) {
-      const Address file_begin = region.range.begin - region.offset.value;
-      const Range<Address> builtins{file_begin + builtins_.begin.value, file_begin + builtins_.end.value};
-      const Range<Address> here = intersection(region.range, builtins);
-      if (here.size_bytes() != 0) areas.push_back({here, CodeSpace::Kind::kBuiltin});
-    }
+    if (!region.executable || !is_node_binary(region)) continue;
+    const Address file_begin = region.range.begin - region.offset.value;
+    const Range<Address> builtins{file_begin + v8_->builtins.begin.value,
+                                  file_begin + v8_->builtins.end.value};
+    const Range<Address> here = intersection(region.range, builtins);
+    if (here.size_bytes() != 0) areas.push_back({here, CodeSpace::Kind::kBuiltin});
   }
   return CodeSpace(std::move(areas), [this](Address pc) {
     const auto symbol = symbol_at(pc);
     return symbol ? std::string(symbol->name) : std::string();
   });
+}
+
+bool ProcessView::is_known_code(Range<Address> range) const {
+  const Range<Address> area = space_.area(range.begin);
+  return area.contains(range.begin) && range.end <= area.end;
 }
 
 std::optional<Symbol> ProcessView::symbol_at(Address pc) {
@@ -105,12 +194,12 @@ NativeSymbol ProcessView::resolve(const NativeFrame& frame) {
 }
 
 CodeRegion ProcessView::find(Address pc) {
+  if (space_.kind(pc) != CodeSpace::Kind::kOther) return {CodeKind::kFramed, space_.area(pc), nullptr, 0};
   const Region* region = process_.map().find(pc);
   if (region == nullptr || !region->executable) return {CodeKind::kUnknown, {pc, pc + 1}, nullptr, 0};
-  if (space_.kind(pc) != CodeSpace::Kind::kOther) return {CodeKind::kFramed, space_.area(pc), nullptr, 0};
   // Beside builtins within one mapping the answer holds for this place only.
   Range<Address> range = region->range;
-  if (region->inode == node_inode_ && region->device == node_device_) range = {pc, pc + 1};
+  if (is_node_binary(*region)) range = {pc, pc + 1};
   const Image* image = images_.find(*region);
   if (image == nullptr) return {CodeKind::kNative, range, nullptr, 0};
   const auto address = image->file().to_address(region->offset + (pc - region->range.begin));
@@ -128,8 +217,8 @@ std::span<const std::byte> ProcessView::code(Range<Address> range) {
 
 std::optional<Address> ProcessView::function_begin(Address pc) {
   if (space_.kind(pc) == CodeSpace::Kind::kGenerated) {
-    const Code* found = codes_.find(pc, space_.area(pc));
-    return found == nullptr ? std::nullopt : std::optional(found->instructions().begin);
+    const CodeFinder::Found* found = v8_->codes.find(pc, space_.area(pc));
+    return found == nullptr ? std::nullopt : std::optional(found->code.instructions().begin);
   }
   const Region* region = process_.map().find(pc);
   const auto symbol = symbol_at(pc);
@@ -152,7 +241,7 @@ std::string ProcessView::copy_stack(Address stack_pointer) {
 // An inlined function has none on the stack; the one that it was inlined into is the last.
 void ProcessView::add_arguments(const PhysicalFrame& physical, Frame& frame) {
   if (physical.frameless || frame.kind != FrameKind::kJs) return;
-  frame.arguments = v8::read_arguments(heap_, physical.frame_pointer);
+  frame.arguments = v8::read_arguments(v8_->heap, physical.frame_pointer);
   if (frame.arguments && frame.tier != Tier::kInterpreter && frame.tier != Tier::kBaseline)
     frame.arguments->sure = false;
 }
@@ -160,8 +249,12 @@ void ProcessView::add_arguments(const PhysicalFrame& physical, Frame& frame) {
 Stack ProcessView::read_stack(const RegisterSet& registers) {
   const Address stack_pointer{registers.get(Register::kRsp).value_or(0)};
   const std::string copy = copy_stack(stack_pointer);
-  const UnwoundStack unwound =
-      unwinder_.unwind(registers, {stack_pointer, std::as_bytes(std::span(copy))}, *this);
+  return read_stack(registers, {stack_pointer, std::as_bytes(std::span(copy))});
+}
+
+Stack ProcessView::read_stack(const RegisterSet& registers, StackSnapshot snapshot) {
+  stack_and_memory_.set_snapshot(snapshot.begin, snapshot.bytes);
+  const UnwoundStack unwound = unwinder_.unwind(registers, snapshot, *this);
   Stack stack;
   stack.end = unwound.end;
   const bool frameless = unwound.pcs.size() > 1 && unwound.frame_pointers[0] == unwound.frame_pointers[1];
@@ -174,10 +267,11 @@ Stack ProcessView::read_stack(const RegisterSet& registers) {
     const bool innermost_with_frame = i == (frameless ? 1u : 0u);
     const PhysicalFrame frame{pc, unwound.frame_pointers[i], frameless && i == 0, i == 0,
                               i == 0 || innermost_with_frame ? &registers : nullptr};
-    std::vector<Frame> logical = reader_.read(frame);
+    std::vector<Frame> logical = v8_->reader.read(frame);
     if (reads_arguments_) add_arguments(frame, logical.back());
     std::ranges::move(logical, std::back_inserter(stack.entries));
   }
+  stack_and_memory_.clear_snapshot();
   return stack;
 }
 

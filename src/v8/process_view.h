@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "target/images.h"
 #include "target/live_memory.h"
 #include "target/process.h"
+#include "target/snapshot_memory.h"
 #include "v8/code_finder.h"
 #include "v8/code_space.h"
 #include "v8/frame_reader.h"
@@ -37,51 +40,66 @@ struct NativeSymbol {
   std::string module;
 };
 
-// Everything that is needed to read the stacks of a live Node.js process, prepared while it runs.
+// Everything that is needed to read the stacks of a live process, prepared while it runs.
 class ProcessView final : private CodeMap {
  public:
-  static Result<std::unique_ptr<ProcessView>> open(pid_t pid, Diagnostics& diagnostics);
+  // kUnsupported unless it runs Node.js.
+  static Result<std::unique_ptr<ProcessView>> open(pid_t pid, ImageCache& cache, Diagnostics& diagnostics);
+  // Any program; one that is not Node.js has only native frames.
+  static Result<std::unique_ptr<ProcessView>> open_any(pid_t pid, ImageCache& cache,
+                                                       Diagnostics& diagnostics);
+  ~ProcessView() override;
 
   const LiveProcess& process() const { return process_; }
-  const Layout& layout() const { return layout_; }
+  // Null when it is not Node.js.
+  const Layout* layout() const;
 
-  // The process stands still and may have changed since the last time.
-  Result<void> refresh();
+  // The process may have mapped something since the last time.
+  Result<void> refresh_map();
+  // All of it is known to be V8's code, so that a change of its protection needs no refresh_map.
+  bool is_known_code(Range<Address> range) const;
+  // The memory may have changed since the last time.
+  void begin_generation();
 
-  // Must be called while the process stands still.
+  // The stack as it is now, of a process that stands still.
   Stack read_stack(const RegisterSet& registers);
+  // The stack as it was when the copy was made, with as little trust in what has happened since as possible.
+  Stack read_stack(const RegisterSet& registers, StackSnapshot stack);
 
   // From now on frames come with what their functions were called with.
   void read_arguments() { reads_arguments_ = true; }
 
   // These may be called after it went on.
   NativeSymbol resolve(const NativeFrame& frame);
-  Scripts& scripts() { return scripts_; }
+  const std::string& script_name(ScriptId script) const;
+  std::optional<LineColumn> place(ScriptId script, std::int32_t offset);
 
  private:
-  ProcessView(LiveProcess process, Layout layout, Range<FileOffset> builtins, NodeBinary binary);
+  struct V8;
 
+  ProcessView(LiveProcess process, ImageCache& cache);
+
+  static Result<std::unique_ptr<ProcessView>> open(LiveProcess process, std::optional<NodeBinary> binary,
+                                                   ImageCache& cache, Diagnostics& diagnostics);
   CodeRegion find(Address pc) override;
   std::span<const std::byte> code(Range<Address> range) override;
   std::optional<Address> function_begin(Address pc) override;
 
   CodeSpace derive_code_space();
   void add_arguments(const PhysicalFrame& physical, Frame& frame);
+  std::vector<Range<Address>> derive_generated_code() const;
+  bool is_node_binary(const Region& region) const;
   std::string copy_stack(Address stack_pointer);
   std::optional<Symbol> symbol_at(Address pc);
 
   LiveProcess process_;
-  Layout layout_;
-  Range<FileOffset> builtins_;
-  std::string node_device_;
-  std::uint64_t node_inode_ = 0;
   LiveMemory memory_;
+  SnapshotMemory stack_and_memory_;
   Images images_;
-  Heap heap_;
+  Diagnostics image_diagnostics_;
+  std::vector<Range<Address>> generated_code_;  // sorted
   CodeSpace space_;
-  CodeFinder codes_;
-  Scripts scripts_;
-  FrameReader reader_;
+  std::unique_ptr<V8> v8_;  // null: not Node.js
   Unwinder unwinder_;
   std::string code_bytes_;
   bool reads_arguments_ = false;

@@ -104,17 +104,30 @@ bool visit_dictionary(Heap& heap, TaggedWord object, const Visit& visit) {
   return all;
 }
 
+std::optional<std::uint32_t> bit_field3(Heap& heap, TaggedWord map) {
+  return heap.memory().load<std::uint32_t>(map.address() +
+                                           static_cast<std::uint64_t>(heap.layout().map_bit_field3.value));
+}
+
+bool has_dictionary_bit(const Layout& layout, std::uint32_t bit_field3) {
+  return (bit_field3 >> layout.is_dictionary_shift.shift() & 1u) != 0;
+}
+
 }  // namespace
+
+bool is_dictionary_map(Heap& heap, TaggedWord map) {
+  const auto flags = bit_field3(heap, map);
+  return flags && has_dictionary_bit(heap.layout(), *flags);
+}
 
 bool for_each_property(Heap& heap, TaggedWord object, const Visit& visit) {
   const Layout& layout = heap.layout();
   const auto map = heap.map(object);
   if (!map || heap.type(object) < layout.type_first_nonstring.value || heap.is(object, layout.type_js_proxy))
     return true;
-  const auto flags = heap.memory().load<std::uint32_t>(
-      map->address() + static_cast<std::uint64_t>(layout.map_bit_field3.value));
+  const auto flags = bit_field3(heap, *map);
   if (!flags) return true;
-  if ((*flags >> layout.is_dictionary_shift.shift() & 1u) != 0) return visit_dictionary(heap, object, visit);
+  if (has_dictionary_bit(layout, *flags)) return visit_dictionary(heap, object, visit);
   const std::size_t count =
       (*flags & layout.own_descriptors_mask.mask()) >> layout.own_descriptors_shift.shift();
   return FastProperties(heap, object, *map).visit(count, visit);

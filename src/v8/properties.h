@@ -21,6 +21,9 @@ struct Property {
 constexpr std::size_t kMaxProperties = 4096;
 bool for_each_property(Heap& heap, TaggedWord object, const std::function<bool(const Property&)>& visit);
 
+// Objects with this map keep their properties in a hash table, so the map does not tell which they have.
+bool is_dictionary_map(Heap& heap, TaggedWord map);
+
 // The value of the own data property of this name.
 std::optional<TaggedWord> find_data_property(Heap& heap, TaggedWord object, std::string_view name);
 

@@ -6,6 +6,9 @@ namespace nodescope::v8 {
 
 namespace {
 
+// Map, source, name, line and column offset.
+constexpr std::size_t kIdentityBytes = 40;
+
 constexpr std::size_t kMaxSourceUnits = std::size_t{64} << 20;
 
 bool is_line_end(const FlatString& source, std::size_t index) {
@@ -28,8 +31,13 @@ std::int32_t smi_or_zero(std::optional<TaggedWord> word) {
 }  // namespace
 
 std::optional<ScriptId> Scripts::load(Heap& heap, TaggedWord word) {
-  const auto known = ids_.find(word.value);
-  if (known != ids_.end()) return known->second;
+  if (!word.is_object()) return std::nullopt;
+  const ScriptId* id =
+      ids_.find(heap.memory(), word.address(), kIdentityBytes, [&] { return read(heap, word); });
+  return id == nullptr ? std::nullopt : std::optional(*id);
+}
+
+std::optional<ScriptId> Scripts::read(Heap& heap, TaggedWord word) {
   const Layout& layout = heap.layout();
   if (!heap.is(word, layout.type_script)) return std::nullopt;
   Script script;
@@ -43,9 +51,9 @@ std::optional<ScriptId> Scripts::load(Heap& heap, TaggedWord word) {
     if (const auto source = heap.field(word, layout.script_source))
       script.source = load_string(heap, *source, kMaxSourceUnits);
   }
+  if (script.source) script.length = script.source->size();
   const ScriptId id{scripts_.size()};
   scripts_.push_back(std::move(script));
-  ids_.emplace(word.value, id);
   return id;
 }
 
@@ -59,9 +67,12 @@ std::vector<std::uint32_t> Scripts::derive_line_begins(const FlatString& source)
 
 std::optional<LineColumn> Scripts::place(ScriptId id, std::int32_t offset) {
   Script& script = scripts_[id.index()];
-  if (!script.source || offset < 0 || static_cast<std::size_t>(offset) > script.source->size())
+  if (script.source) {
+    script.line_begins = derive_line_begins(*script.source);
+    script.source.reset();
+  }
+  if (script.line_begins.empty() || offset < 0 || static_cast<std::size_t>(offset) > script.length)
     return std::nullopt;
-  if (script.line_begins.empty()) script.line_begins = derive_line_begins(*script.source);
   const auto position = static_cast<std::uint32_t>(offset);
   const auto next = std::ranges::upper_bound(script.line_begins, position);
   const auto index = static_cast<std::int64_t>(next - script.line_begins.begin()) - 1;
@@ -70,11 +81,6 @@ std::optional<LineColumn> Scripts::place(ScriptId id, std::int32_t offset) {
   if (index == 0) column += script.column_offset;
   if (line < 1 || column < 1) return std::nullopt;
   return LineColumn{static_cast<std::uint32_t>(line), static_cast<std::uint32_t>(column)};
-}
-
-void Scripts::forget() {
-  scripts_.clear();
-  ids_.clear();
 }
 
 }  // namespace nodescope::v8

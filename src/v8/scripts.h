@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/flat_map.h"
 #include "base/id.h"
 #include "v8/heap.h"
+#include "v8/object_cache.h"
 #include "v8/strings.h"
 
 namespace nodescope::v8 {
@@ -24,7 +24,7 @@ struct LineColumn {
 };
 
 // The scripts that functions come from, each read once.  Reading copies the source; the lines are counted
-// when they are asked for, which may be after the process goes on.
+// when they are first asked for, which may be after the process goes on, and then the copy is let go.
 class Scripts {
  public:
   // Nothing unless `word` is a Script.
@@ -38,8 +38,8 @@ class Scripts {
   // Nothing when the source is not known or `offset` is not in it.
   std::optional<LineColumn> place(ScriptId id, std::int32_t offset);
 
-  // Scripts may have moved or changed.
-  void forget();
+  // The memory may have changed.  Ids stay what they are.
+  void begin_generation() { ids_.begin_generation(); }
 
  private:
   struct Script {
@@ -47,14 +47,16 @@ class Scripts {
     bool is_eval = false;
     std::int32_t line_offset = 0;
     std::int32_t column_offset = 0;
-    std::optional<FlatString> source;
-    std::vector<std::uint32_t> line_begins;  // empty: not counted yet
+    std::optional<FlatString> source;  // until its lines are counted
+    std::size_t length = 0;
+    std::vector<std::uint32_t> line_begins;
   };
 
+  std::optional<ScriptId> read(Heap& heap, TaggedWord word);
   static std::vector<std::uint32_t> derive_line_begins(const FlatString& source);
 
   std::vector<Script> scripts_;
-  FlatMap<std::uint64_t, ScriptId> ids_;
+  ObjectCache<ScriptId> ids_;
 };
 
 }  // namespace nodescope::v8

@@ -29,9 +29,11 @@ Frame frame_from_text(Profile& profile, std::string_view text) {
 }
 
 std::string describe(const Profile& profile, const Frame& frame) {
-  return fmt::format("{}|{}:{}:{}|{}|{}|{}{}", profile.text(frame.function), profile.text(frame.file),
-                     frame.line, frame.column, profile.text(frame.module), to_string(frame.kind),
-                     to_string(frame.tier), frame.inlined ? "|inlined" : "");
+  const std::string begin =
+      frame.function_line == 0 ? "" : fmt::format("@{}:{}", frame.function_line, frame.function_column);
+  return fmt::format("{}{}|{}:{}:{}|{}|{}|{}{}", profile.text(frame.function), begin,
+                     profile.text(frame.file), frame.line, frame.column, profile.text(frame.module),
+                     to_string(frame.kind), to_string(frame.tier), frame.inlined ? "|inlined" : "");
 }
 
 std::string describe(const Profile& profile, ThreadId id) {

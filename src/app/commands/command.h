@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -21,8 +23,11 @@ void add_doctor_command(CLI::App& app, Run& run);
 void add_dump_command(CLI::App& app, Run& run);
 void add_flame_command(CLI::App& app, Run& run);
 void add_info_command(CLI::App& app, Run& run);
+// `program` is the command behind "--" to start and record; empty: none.
+void add_record_command(CLI::App& app, Run& run, const std::vector<std::string>& program);
 void add_ps_command(CLI::App& app, Run& run);
 void add_report_command(CLI::App& app, Run& run);
+void add_top_command(CLI::App& app, Run& run);
 void add_completion_command(CLI::App& app, Run& run);
 void add_demo_command(CLI::App& app, Run& run);
 void add_man_command(CLI::App& app, Run& run);

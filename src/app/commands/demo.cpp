@@ -1,16 +1,19 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
 #include <memory>
+#include <thread>
 
-#include "analysis/selection.h"
 #include "app/commands/command.h"
-#include "app/function_report.h"
-#include "app/input.h"
 #include "app/output.h"
+#include "app/recorder.h"
 #include "app/views.h"
+#include "capture/sampling_session.h"
 #include "os/process.h"
-#include "os/terminal.h"
+#include "target/node_processes.h"
 
 namespace nodescope {
 
@@ -24,32 +27,58 @@ struct Options {
   std::string name = "nodescope-demo";
 };
 
-Result<Profile> record_service(unsigned seconds) {
+constexpr unsigned kSpareSeconds = 60;
+constexpr int kStartMilliseconds = 30'000;
+constexpr int kStepMilliseconds = 50;
+constexpr unsigned kFrequency = 199;
+constexpr std::size_t kProcesses = 3;  // the primary and two workers
+
+// The service's own processes: not the one that makes its load.
+Result<std::vector<pid_t>> list_service(pid_t primary) {
+  const auto below = list_descendants(primary);
+  if (!below) return std::unexpected(below.error());
+  const auto list = list_node_processes();
+  if (!list) return std::unexpected(list.error());
+  std::vector<pid_t> pids;
+  for (const NodeProcess& process : list->processes) {
+    const bool is_service = process.pid == primary || process.role == NodeRole::kClusterWorker;
+    if (is_service && std::ranges::binary_search(*below, process.pid)) pids.push_back(process.pid);
+  }
+  return pids;
+}
+
+Result<std::vector<pid_t>> wait_for_service(HeldProgram& service) {
+  for (int waited = 0; waited < kStartMilliseconds; waited += kStepMilliseconds) {
+    if (const auto code = service.exit_code())
+      return fail(ErrorCode::kSystem, fmt::format("the demo's node ended with exit code {}", *code));
+    auto pids = list_service(service.pid());
+    if (!pids || pids->size() == kProcesses) return pids;
+    std::this_thread::sleep_for(std::chrono::milliseconds(kStepMilliseconds));
+  }
+  return fail(ErrorCode::kSystem, "the sample service did not start");
+}
+
+Result<Profile> record_service(unsigned seconds, const std::string& output) {
   auto folder = TemporaryFolder::create();
   if (!folder) return std::unexpected(folder.error());
   const std::string script = folder->path() + "/service.js";
   auto written = write_output(script, [](ByteSink& sink) { return sink.write(kExampleService); });
   if (!written) return std::unexpected(written.error());
-  fmt::print(stderr, "Running a small cluster with load for {} s, with V8's own profiler (node --cpu-prof)\n",
-             seconds);
-  const auto code = run_program(
-      {"node", "--cpu-prof", "--cpu-prof-dir=" + folder->path(), script, std::to_string(seconds)});
-  if (!code && code.error().code == ErrorCode::kNotFound) {
+  // It ends by itself, should we not get to that.
+  auto service = HeldProgram::start({"node", script, std::to_string(seconds + kSpareSeconds)},
+                                    HeldProgram::Output::kDropped);
+  if (!service) return std::unexpected(service.error());
+  const auto started = service->let_go();
+  if (!started && started.error().code == ErrorCode::kNotFound)
     return fail(ErrorCode::kNotFound, "the demo needs node on the PATH; on Debian: apt-get install nodejs");
-  }
-  if (!code) return std::unexpected(code.error());
-  if (*code != 0)
-    return fail(ErrorCode::kSystem, fmt::format("the demo's node ended with exit code {}", *code));
-  const auto profiles = files_in(folder->path(), ".cpuprofile");
-  if (profiles.empty()) return fail(ErrorCode::kNotFound, "node wrote no profile");
-  auto profile = read_inputs(profiles);
-  if (!profile) return std::unexpected(profile.error());
-  // V8's profiler samples the clock, not the CPU: what is left are the moments when a process did something.
-  Selection busy;
-  busy.exclude = {R"(^\(idle\)$)"};
-  auto selected = derive_selection(std::move(*profile), busy);
-  if (!selected) return std::unexpected(selected.error());
-  return std::move(selected->profile);
+  if (!started) return std::unexpected(started.error());
+  const auto pids = wait_for_service(*service);
+  if (!pids) return std::unexpected(pids.error());
+  fmt::print(stderr, "Recording a small cluster with load for {} s: processes {}\n", seconds,
+             fmt::join(*pids, ", "));
+  SamplingSession session({.frequency_hz = kFrequency});
+  if (auto attached = attach_all(session, *pids); !attached) return std::unexpected(attached.error());
+  return record(session, {static_cast<double>(seconds), output}, [&] { return !session.has_targets(); });
 }
 
 Result<void> write_view(const Profile& profile, const std::string& path) {
@@ -58,26 +87,14 @@ Result<void> write_view(const Profile& profile, const std::string& path) {
   return write_output(path, [&](ByteSink& sink) { return writer->write(profile, {}, sink); });
 }
 
-std::string summary(const Profile& profile) {
-  FunctionTableOptions by_package;
-  by_package.group = GroupBy::kPackage;
-  TableTextOptions text;
-  text.top = 15;
-  text.max_columns = terminal_columns();
-  return fmt::format("\n{}\n{}\n\n{}", accounting_text(profile, derive_accounting(profile)),
-                     shares_text(derive_function_table(profile, by_package)),
-                     function_table_text(derive_function_table(profile, {}), text));
-}
-
 Result<void> demo(const Options& options) {
-  const auto profile = record_service(options.seconds);
-  if (!profile) return std::unexpected(profile.error());
   const std::string svg = options.name + ".svg";
   const std::string recording = options.name + ".nscope";
-  for (const std::string& path : {svg, recording}) {
-    if (auto written = write_view(*profile, path); !written) return written;
-  }
-  auto shown = write_output("-", [&](ByteSink& sink) { return sink.write(summary(*profile)); });
+  const auto profile = record_service(options.seconds, recording);
+  if (!profile) return std::unexpected(profile.error());
+  if (auto written = write_view(*profile, svg); !written) return written;
+  auto shown =
+      write_output("-", [&](ByteSink& sink) { return sink.write("\n" + recording_summary(*profile)); });
   fmt::print(stderr, "\n{}: open it in a browser\n{}: nodescope report {} --my-code\n", svg, recording,
              recording);
   return shown;

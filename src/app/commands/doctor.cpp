@@ -74,9 +74,10 @@ Result<BinaryReport> examine_binary(const std::string& path) {
 }
 
 Result<void> examine_process(pid_t pid, Report& report) {
-  auto view = v8::ProcessView::open(pid, report.diagnostics);
+  ImageCache images;
+  auto view = v8::ProcessView::open(pid, images, report.diagnostics);
   if (!view) return std::unexpected(view.error());
-  report.binary = describe((*view)->layout(), (*view)->process().executable());
+  report.binary = describe(*(*view)->layout(), (*view)->process().executable());
   const auto counts = test_walker(**view);
   if (!counts) return std::unexpected(counts.error());
   report.counts = *counts;

@@ -65,19 +65,15 @@ DumpedFrame describe(v8::ProcessView& view, const v8::NativeFrame& native) {
 DumpedFrame describe(v8::ProcessView& view, const v8::Frame& js) {
   DumpedFrame frame;
   frame.kind = v8::to_string(js.kind);
-  frame.function = js.kind == v8::FrameKind::kUnknownJs ? "[unknown js]" : js.function;
-  if (frame.function.empty()) {
-    frame.function = js.kind == v8::FrameKind::kJs        ? "(anonymous)"
-                     : js.kind == v8::FrameKind::kBuiltin ? "[builtin]"
-                                                          : fmt::format("[{}]", frame.kind);
-  }
+  frame.function = v8::display_name(js);
+  if (frame.function.empty()) frame.function = "(anonymous)";
   frame.tier = js.tier;
   frame.inlined = js.inlined;
   frame.sure = js.sure;
   frame.arguments = js.arguments;
   if (!js.script) return frame;
-  frame.file = view.scripts().name(*js.script);
-  if (const auto place = view.scripts().place(*js.script, js.offset)) {
+  frame.file = view.script_name(*js.script);
+  if (const auto place = view.place(*js.script, js.offset)) {
     frame.place = *place;
   } else {
     frame.sure = false;
@@ -94,9 +90,10 @@ std::string thread_name(const v8::ProcessView& view, pid_t tid) {
 Result<Dump> take_dump(std::int32_t pid, bool arguments) {
   Dump dump;
   dump.pid = pid;
-  auto view = v8::ProcessView::open(pid, dump.diagnostics);
+  ImageCache images;
+  auto view = v8::ProcessView::open(pid, images, dump.diagnostics);
   if (!view) return std::unexpected(view.error());
-  dump.versions = (*view)->layout().versions;
+  dump.versions = (*view)->layout()->versions;
   if (arguments) (*view)->read_arguments();
   const auto stopped = read_stopped_stacks(**view);
   if (!stopped) return std::unexpected(stopped.error());

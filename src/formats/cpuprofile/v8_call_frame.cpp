@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace nodescope {
 
@@ -85,6 +86,10 @@ void read_extra(json::Reader& reader, V8CallFrame& call_frame, Profile& profile)
     } else if (*key == "thread") {
       call_frame.thread = json::read_thread(reader, profile);
       if (call_frame.role == NodeRole::kFrame) call_frame.role = NodeRole::kThread;
+    } else if (*key == "line") {
+      call_frame.place_line = json::read_place(reader);
+    } else if (*key == "column") {
+      call_frame.place_column = json::read_place(reader);
     } else {
       call_frame.extra.read_member(reader, *key, profile);
     }
@@ -157,6 +162,10 @@ FrameId intern_frame(Profile& profile, const V8CallFrame& call_frame, int first_
   frame.module = call_frame.extra.module;
   frame.tier = call_frame.extra.tier;
   frame.inlined = call_frame.extra.inlined;
+  if (call_frame.place_line != 0) {
+    frame.function_line = std::exchange(frame.line, call_frame.place_line);
+    frame.function_column = std::exchange(frame.column, call_frame.place_column);
+  }
   if (call_frame.extra.kind) {
     frame.kind = *call_frame.extra.kind;
     return profile.frames.intern(frame);
@@ -169,6 +178,20 @@ FrameId intern_frame(Profile& profile, const V8CallFrame& call_frame, int first_
   return profile.frames.intern(frame);
 }
 
+namespace {
+
+// V8's own line is where the function begins; the place in it is ours.
+void write_extra(json::Writer& writer, const Profile& profile, Frame frame) {
+  if (frame.function_line != 0) {
+    writer.key("line").count(frame.line);
+    writer.key("column").count(frame.column);
+  }
+  frame.function_line = frame.function_column = 0;
+  json::write_frame_extra(writer, profile, frame);
+}
+
+}  // namespace
+
 void write_call_frame(json::Writer& writer, const Profile& profile, const Frame& frame,
                       std::uint64_t script) {
   std::string function(profile.text(frame.function));
@@ -179,15 +202,15 @@ void write_call_frame(json::Writer& writer, const Profile& profile, const Frame&
   const PlainFrame plain = understand(function, url, script_kind, V8CallFrame::Code::kNotSaid);
   const bool says_all = plain.kind == frame.kind && plain.function == profile.text(frame.function) &&
                         frame.tier == JsTier::kNone && frame.module == StringId{} && !frame.inlined &&
-                        (has_script || function != kRootName);
+                        frame.function_line == 0 && (has_script || function != kRootName);
   if (!says_all) function = profile.text(frame.function);
 
   writer.key("callFrame").begin_object();
-  write_place(writer, function, has_script ? script : 0, url, std::int64_t{frame.line} - 1,
-              std::int64_t{frame.column} - 1);
+  write_place(writer, function, has_script ? script : 0, url, std::int64_t{frame.begin_line()} - 1,
+              std::int64_t{frame.begin_column()} - 1);
   if (!says_all) {
     writer.key(json::kExtraKey).begin_object();
-    json::write_frame_extra(writer, profile, frame);
+    write_extra(writer, profile, frame);
     writer.end_object();
   }
   writer.end_object();

@@ -34,6 +34,8 @@ struct V8CallFrame {
 
   // What only nodescope writes, so that other frames than V8's survive.
   json::FrameExtra extra;
+  std::uint32_t place_line = 0;  // within the function; 0: not said
+  std::uint32_t place_column = 0;
   NodeRole role = NodeRole::kFrame;
   ThreadId thread;
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 
 namespace nodescope {
 
@@ -49,13 +50,17 @@ FirefoxCategory category_of(const Profile& profile, const Frame& frame) {
   return FirefoxCategory::kOther;
 }
 
-// The model's line of JavaScript is where the function begins, that of native code where it was.
+// Where only one line is known, that of JavaScript is where the function begins, that of native code where it
+// was.
 bool line_is_of_function(const Frame& frame) {
-  return frame.kind == FrameKind::kJs || frame.kind == FrameKind::kWasm;
+  return frame.function_line == 0 && (frame.kind == FrameKind::kJs || frame.kind == FrameKind::kWasm);
 }
 
 Frame function_of(Frame frame) {
-  if (!line_is_of_function(frame)) frame.line = frame.column = 0;
+  if (!line_is_of_function(frame)) {
+    frame.line = std::exchange(frame.function_line, 0);
+    frame.column = std::exchange(frame.function_column, 0);
+  }
   frame.tier = JsTier::kNone;
   frame.inlined = false;
   return frame;

@@ -1,5 +1,8 @@
 #include "formats/json/extra.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace nodescope::json {
 
 bool FrameExtra::read_member(Reader& reader, std::string_view key, Profile& profile) {
@@ -11,6 +14,10 @@ bool FrameExtra::read_member(Reader& reader, std::string_view key, Profile& prof
     module = read_interned(reader, profile);
   } else if (key == "inlined") {
     inlined = reader.boolean().value_or(false);
+  } else if (key == "function_line") {
+    function_line = read_place(reader);
+  } else if (key == "function_column") {
+    function_column = read_place(reader);
   } else {
     return false;
   }
@@ -22,6 +29,8 @@ void write_frame_extra(Writer& writer, const Profile& profile, const Frame& fram
   if (frame.tier != JsTier::kNone) writer.key("tier").string(to_string(frame.tier));
   if (frame.module != StringId{}) writer.key("module").string(profile.text(frame.module));
   if (frame.inlined) writer.key("inlined").boolean(true);
+  if (frame.function_line != 0) writer.key("function_line").count(frame.function_line);
+  if (frame.function_column != 0) writer.key("function_column").count(frame.function_column);
 }
 
 ThreadId read_thread(Reader& reader, Profile& profile) {
@@ -59,6 +68,13 @@ void write_thread(Writer& writer, const Profile& profile, ThreadId id) {
 StringId read_interned(Reader& reader, Profile& profile) {
   const auto text = reader.string();
   return text ? profile.strings.intern(*text) : StringId{};
+}
+
+std::uint32_t read_place(Reader& reader) {
+  const auto number = reader.number();
+  const std::uint64_t place = number ? number->as_count() : 0;
+  return static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(place, std::numeric_limits<std::uint32_t>::max()));
 }
 
 std::int32_t read_id(Reader& reader) {

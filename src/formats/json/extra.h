@@ -19,6 +19,8 @@ struct FrameExtra {
   JsTier tier = JsTier::kNone;
   StringId module;
   bool inlined = false;
+  std::uint32_t function_line = 0;
+  std::uint32_t function_column = 0;
 
   // Takes the next value of `reader` if `key` is one of these; whether it was.
   bool read_member(Reader& reader, std::string_view key, Profile& profile);
@@ -33,6 +35,8 @@ void write_thread(Writer& writer, const Profile& profile, ThreadId id);
 
 // The next value as interned text; empty if it is something else.
 StringId read_interned(Reader& reader, Profile& profile);
+// A line or column; 0 if it is something else.
+std::uint32_t read_place(Reader& reader);
 // A process or thread id; 0 if it is something else.
 std::int32_t read_id(Reader& reader);
 

@@ -72,6 +72,9 @@ constexpr std::uint64_t kSampleRegsUser = 1 << 12;
 constexpr std::uint64_t kSampleStackUser = 1 << 13;
 constexpr std::uint64_t kSampleIdentifier = 1 << 16;
 
+// PERF_SAMPLE_REGS_ABI_64
+constexpr std::uint64_t kRegisterAbi64 = 2;
+
 // perf_event_attr::read_format
 constexpr std::uint64_t kReadTimeEnabled = 1 << 0;
 constexpr std::uint64_t kReadTimeRunning = 1 << 1;

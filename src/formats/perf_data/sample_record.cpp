@@ -52,6 +52,31 @@ bool skip_branch_stack(ByteReader& reader, std::uint64_t branch_sample_type) {
   return take_words(reader, *count * words_per_branch).has_value();
 }
 
+// perf's numbers of the x86 registers (arch/x86/include/uapi/asm/perf_regs.h) that the unwinder can use.
+struct SampledRegister {
+  unsigned bit;
+  Register which;
+};
+constexpr std::array<SampledRegister, kRegisterCount> kSampledRegisters = {{
+    {0, Register::kRax},
+    {1, Register::kRbx},
+    {2, Register::kRcx},
+    {3, Register::kRdx},
+    {4, Register::kRsi},
+    {5, Register::kRdi},
+    {6, Register::kRbp},
+    {7, Register::kRsp},
+    {8, Register::kRip},
+    {16, Register::kR8},
+    {17, Register::kR9},
+    {18, Register::kR10},
+    {19, Register::kR11},
+    {20, Register::kR12},
+    {21, Register::kR13},
+    {22, Register::kR14},
+    {23, Register::kR15},
+}};
+
 }  // namespace
 
 std::optional<SampleRecord> SampleRecord::parse(const EventAttribute& event, Bytes body) {
@@ -111,6 +136,17 @@ std::optional<SampleRecord> SampleRecord::parse(const EventAttribute& event, Byt
     }
   }
   return sample;
+}
+
+RegisterSet registers_of(const EventAttribute& event, const SampleRecord& sample) {
+  RegisterSet registers;
+  for (const SampledRegister& sampled : kSampledRegisters) {
+    const std::uint64_t bit = std::uint64_t{1} << sampled.bit;
+    if ((event.user_registers & bit) == 0) continue;
+    const auto index = static_cast<std::size_t>(std::popcount(event.user_registers & (bit - 1)));
+    if (index < sample.registers.size() / 8) registers.set(sampled.which, load_word(sample.registers, index));
+  }
+  return registers;
 }
 
 }  // namespace nodescope::perf

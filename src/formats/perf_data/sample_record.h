@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "binary/unwinder.h"
 #include "formats/perf_data/event_attributes.h"
 
 namespace nodescope::perf {
@@ -28,6 +29,9 @@ struct SampleRecord {
   // Nothing when the record is too short for what its event says it holds.
   static std::optional<SampleRecord> parse(const EventAttribute& event, std::span<const std::byte> body);
 };
+
+// The registers of x86-64 that the unwinder can use.
+RegisterSet registers_of(const EventAttribute& event, const SampleRecord& sample);
 
 // Calls visit(id, value) for every counter of a PERF_SAMPLE_READ: those of the event's group, or the event
 // alone. The id is 0 where read_format has none.

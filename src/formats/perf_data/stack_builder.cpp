@@ -11,48 +11,6 @@
 
 namespace nodescope::perf {
 
-namespace {
-
-constexpr std::uint64_t kRegisterAbi64 = 2;
-
-// perf's numbers of the x86 registers (arch/x86/include/uapi/asm/perf_regs.h) that the unwinder can use.
-struct SampledRegister {
-  unsigned bit;
-  Register which;
-};
-constexpr std::array<SampledRegister, kRegisterCount> kSampledRegisters = {{
-    {0, Register::kRax},
-    {1, Register::kRbx},
-    {2, Register::kRcx},
-    {3, Register::kRdx},
-    {4, Register::kRsi},
-    {5, Register::kRdi},
-    {6, Register::kRbp},
-    {7, Register::kRsp},
-    {8, Register::kRip},
-    {16, Register::kR8},
-    {17, Register::kR9},
-    {18, Register::kR10},
-    {19, Register::kR11},
-    {20, Register::kR12},
-    {21, Register::kR13},
-    {22, Register::kR14},
-    {23, Register::kR15},
-}};
-
-RegisterSet registers_of(const EventAttribute& event, const SampleRecord& sample) {
-  RegisterSet registers;
-  for (const SampledRegister& sampled : kSampledRegisters) {
-    const std::uint64_t bit = std::uint64_t{1} << sampled.bit;
-    if ((event.user_registers & bit) == 0) continue;
-    const auto index = static_cast<std::size_t>(std::popcount(event.user_registers & (bit - 1)));
-    if (index < sample.registers.size() / 8) registers.set(sampled.which, load_word(sample.registers, index));
-  }
-  return registers;
-}
-
-}  // namespace
-
 StackBuilder::Mode StackBuilder::mode_of_cpu(std::uint16_t cpu_mode) {
   switch (cpu_mode) {
     case kMiscKernel:

@@ -76,6 +76,7 @@ Frame marked_frame(Profile& profile, const FunctionText& text, const Mark& mark)
   frame.module = profile.strings.intern(text.module);
   frame.line = text.line;
   frame.column = text.column;
+  frame.function_line = text.function_line;
   frame.kind = mark.kind;
   frame.tier = mark.tier;
   return frame;
@@ -85,7 +86,8 @@ Frame marked_frame(Profile& profile, const FunctionText& text, const Mark& mark)
 bool same(const Profile& of_a, const Frame& a, const Profile& of_b, const Frame& b) {
   return of_a.text(a.function) == of_b.text(b.function) && of_a.text(a.file) == of_b.text(b.file) &&
          of_a.text(a.module) == of_b.text(b.module) && a.line == b.line && a.column == b.column &&
-         a.kind == b.kind && a.tier == b.tier && a.inlined == b.inlined;
+         a.function_line == b.function_line && a.function_column == b.function_column && a.kind == b.kind &&
+         a.tier == b.tier && a.inlined == b.inlined;
 }
 
 }  // namespace
@@ -105,6 +107,11 @@ Frame frame_of_function(Profile& profile, const FunctionText& text, bool inlined
     frame.function = profile.strings.intern(text.name);
   if (!text.file.empty()) frame.file = profile.strings.intern(text.file);
   if (text.line != 0 || text.column != 0) {
+    const bool in_function = frame.line != 0 && (frame.line != text.line || frame.column != text.column);
+    if (in_function && frame.kind == FrameKind::kJs) {  // V8's name has the place where the function begins
+      frame.function_line = frame.line;
+      frame.function_column = frame.column;
+    }
     frame.line = text.line;
     frame.column = text.column;
   }
@@ -122,7 +129,7 @@ FunctionNames names_of_frame(const Profile& profile, const Frame& frame, bool in
   FunctionNames names{std::string(function.empty() ? placeholder_of(frame.kind) : function),
                       symbol_of_frame(profile, frame)};
   const FunctionText text{names.name, names.system_name, profile.text(frame.file), profile.text(frame.module),
-                          frame.line, frame.column};
+                          frame.line, frame.column,      frame.function_line};
   if (!same(scratch, frame_of_function(scratch, text, inlined), profile, frame)) {
     names.system_name = to_string(Mark{frame.kind, frame.tier, frame.inlined && !inlined, function.empty()});
   }

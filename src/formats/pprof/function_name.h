@@ -16,6 +16,7 @@ struct FunctionText {
   std::string_view module;
   std::uint32_t line = 0;
   std::uint32_t column = 0;
+  std::uint32_t function_line = 0;  // where the function begins
 };
 
 // pprof has no place for the kind and the tier of a frame.  They are taken from the system name, where we

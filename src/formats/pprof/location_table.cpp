@@ -91,11 +91,12 @@ std::uint64_t LocationTable::function_of(FrameId id, bool inlined) {
   if (!added) return known->second;
   const Frame& frame = profile_.frames[id];
   const FunctionNames names = names_of_frame(profile_, frame, inlined, scratch_);
-  const std::array<std::uint64_t, 3> texts = {strings_.intern(names.name), strings_.intern(names.system_name),
-                                              strings_.intern(profile_.text(frame.file))};
+  const std::array<std::uint64_t, 4> texts = {strings_.intern(names.name), strings_.intern(names.system_name),
+                                              strings_.intern(profile_.text(frame.file)),
+                                              frame.function_line};
   const std::string key(reinterpret_cast<const char*>(texts.data()), sizeof(texts));
   const auto [function, is_new] = function_ids_.try_emplace(key, functions_.size() + 1);
-  if (is_new) functions_.push_back({texts[0], texts[1], texts[2]});
+  if (is_new) functions_.push_back({texts[0], texts[1], texts[2], frame.function_line});
   known->second = function->second;
   return function->second;
 }

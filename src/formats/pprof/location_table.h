@@ -36,6 +36,7 @@ struct WrittenFunction {
   std::uint64_t name = 0;
   std::uint64_t system_name = 0;
   std::uint64_t file = 0;
+  std::uint32_t begin_line = 0;
 };
 
 struct WrittenLine {

@@ -298,7 +298,7 @@ Frame Reader::frame_of_line(const LineEntry* line, std::uint64_t mapping_id, boo
     function.name = text(entry.name);
     function.system_name = text(entry.system_name);
     function.file = text(entry.file);
-    function.line = to_u32(entry.start_line);
+    function.line = function.function_line = to_u32(entry.start_line);
   } else {
     diagnostics_.warn(kDanglingFunction, fmt::format("id {}", line->function_id));
   }

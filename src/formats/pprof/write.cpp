@@ -285,6 +285,7 @@ Result<void> Writer::write_tables() {
       message.add_int64(FunctionField::kName, to_i64(function.name));
       message.add_int64(FunctionField::kSystemName, to_i64(function.system_name));
       if (function.file != 0) message.add_int64(FunctionField::kFilename, to_i64(function.file));
+      if (function.begin_line != 0) message.add_int64(FunctionField::kStartLine, function.begin_line);
     }
     if (auto flushed = flush(false); !flushed) return flushed;
   }

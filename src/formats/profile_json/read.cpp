@@ -204,6 +204,8 @@ class ProfileJsonReader {
     frame.tier = extra.tier;
     frame.module = extra.module;
     frame.inlined = extra.inlined;
+    frame.function_line = extra.function_line;
+    frame.function_column = extra.function_column;
     frames_.push_back(profile_.frames.intern(frame));
   }
 

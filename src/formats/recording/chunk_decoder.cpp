@@ -177,6 +177,9 @@ bool ChunkDecoder::decode_frames(Cursor in) {
   Cursor lines = split_column(in, *count);
   Cursor columns = split_column(in, *count);
   const auto flags = in.take(*count);
+  const bool has_function_places = in.remaining() > 0;
+  Cursor function_lines = split_column(in, has_function_places ? *count : 0);
+  Cursor function_columns = split_column(in, has_function_places ? *count : 0);
   if (!in.finished()) return false;
   Diagnostics& diagnostics = profile_.diagnostics;
   for (const std::byte flag : flags) {
@@ -190,6 +193,10 @@ bool ChunkDecoder::decode_frames(Cursor in) {
     frame.kind = to_enum(bits & kFrameKindMask, FrameKind::kWasm, diagnostics);
     frame.tier = to_enum((bits >> kFrameTierShift) & kFrameTierMask, JsTier::kTurbofan, diagnostics);
     frame.inlined = (bits & kFrameInlined) != 0;
+    if (has_function_places) {
+      frame.function_line = to_u32(function_lines.varint(), diagnostics);
+      frame.function_column = to_u32(function_columns.varint(), diagnostics);
+    }
     frames_.add(profile_.frames.intern(frame));
   }
   return true;

@@ -1,6 +1,7 @@
 #include "formats/recording/table_encoder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "formats/recording/varint.h"
@@ -95,6 +96,9 @@ std::uint32_t TableEncoder::frame(const Profile& profile, FrameId id) {
   frame_columns_.put(3, frame.line);
   frame_columns_.put(4, frame.column);
   frame_columns_.put_bytes(5, {&flag_byte, 1});
+  frame_columns_.put(6, frame.function_line);
+  frame_columns_.put(7, frame.function_column);
+  if (frame.function_line != 0) has_function_places_ = true;
   frame_columns_.end_row();
   return defined = frames_.next++;
 }
@@ -151,6 +155,10 @@ void TableEncoder::flush(std::string& payload) {
     ids.flushed = ids.next;
   };
   flush_one(string_columns_, Section::kStrings, strings_);
+  if (!std::exchange(has_function_places_, false)) {
+    frame_columns_.drop_column(6);
+    frame_columns_.drop_column(7);
+  }
   flush_one(frame_columns_, Section::kFrames, frames_);
   flush_one(stack_columns_, Section::kStacks, stacks_);
   flush_one(process_columns_, Section::kProcesses, processes_);

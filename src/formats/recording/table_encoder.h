@@ -19,6 +19,7 @@ class DefinitionColumns {
   void put_signed(std::size_t column, std::int64_t value);
   // As the distance from the id before it in this column.
   void put_id(std::size_t column, std::uint64_t id);
+  void drop_column(std::size_t column) { columns_[column].clear(); }
   void put_bytes(std::size_t column, std::string_view bytes) { columns_[column] += bytes; }
   void end_row() { ++rows_; }
 
@@ -77,7 +78,8 @@ class TableEncoder {
   Ids processes_;
   Ids threads_;
   DefinitionColumns string_columns_{2};
-  DefinitionColumns frame_columns_{6};
+  DefinitionColumns frame_columns_{8};
+  bool has_function_places_ = false;  // in the section under construction
   DefinitionColumns stack_columns_{2};
   DefinitionColumns process_columns_{1};
   DefinitionColumns thread_columns_{1};

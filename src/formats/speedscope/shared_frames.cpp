@@ -59,18 +59,14 @@ Frame understand(Profile& profile, const RawFrame& raw) {
     frame.kind = *raw.extra.kind;
     frame.tier = raw.extra.tier;
     frame.inlined = raw.extra.inlined;
+    frame.function_line = raw.extra.function_line;
+    frame.function_column = raw.extra.function_column;
   } else {
     frame = frame_of_name(profile, raw);
   }
   if (raw.line != 0) frame.line = raw.line;
   if (raw.column != 0) frame.column = raw.column;
   return frame;
-}
-
-std::uint32_t read_line(json::Reader& reader) {
-  const auto number = reader.number();
-  const std::uint64_t line = number ? number->as_count() : 0;
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(line, std::numeric_limits<std::uint32_t>::max()));
 }
 
 void read_extra(json::Reader& reader, RawFrame& raw, Profile& profile) {
@@ -102,9 +98,9 @@ std::optional<FrameId> SharedFrames::read_frame(json::Reader& reader, Profile& p
     } else if (*key == "file") {
       raw.file = json::read_interned(reader, profile);
     } else if (*key == "line") {
-      raw.line = read_line(reader);
+      raw.line = json::read_place(reader);
     } else if (*key == "col") {
-      raw.column = read_line(reader);
+      raw.column = json::read_place(reader);
     } else if (*key == json::kExtraKey) {
       read_extra(reader, raw, profile);
     }

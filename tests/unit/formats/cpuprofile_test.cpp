@@ -289,6 +289,8 @@ TEST(CpuProfile, OtherKindsOfFramesSurvive) {
         frame.module = profile.strings.intern("/usr/bin/node");
         frame.tier = JsTier::kTurbofan;
         frame.inlined = true;
+        frame.function_line = frame.line;
+        frame.function_column = frame.line + 7;
         const StackId inner = profile.stacks.push(outer, profile.frames.intern(frame));
         profile.samples.add({time_ns, outer, {ThreadId{}, kUnknownCpu, event}, 10});
         profile.samples.add({time_ns + 10, inner, {ThreadId{}, kUnknownCpu, event}, 90});

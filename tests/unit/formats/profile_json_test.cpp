@@ -45,6 +45,8 @@ Profile everything() {
   frame.kind = FrameKind::kJs;
   frame.tier = JsTier::kBaseline;
   frame.inlined = true;
+  frame.function_line = 3;
+  frame.function_column = 19;
   const StackId outer = profile.stacks.push(kEmptyStack, profile.frames.intern(frame));
   const StackId inner = profile.stacks.push(outer, profile.frames.intern(Frame{}));
   profile.samples.add({-5, inner, {thread, 3, cpu}, std::numeric_limits<std::uint64_t>::max()});

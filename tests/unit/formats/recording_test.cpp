@@ -99,6 +99,10 @@ FrameId add_frame(Profile& profile, std::string_view function, FrameKind kind, J
   frame.kind = kind;
   frame.tier = tier;
   frame.inlined = inlined;
+  if (inlined) {
+    frame.function_line = 2;
+    frame.function_column = 300;
+  }
   return profile.frames.intern(frame);
 }
 
@@ -208,7 +212,9 @@ TEST(Recording, GrowsWithTheProfile) {
   RecordingWriter writer(sink, {.chunks_per_tables = 4});
   for (std::size_t i = 0; i < whole.samples.size(); ++i) {
     growing.samples.add(whole.samples[i]);
-    if (i % 9 == 0) ASSERT_TRUE(writer.append(growing));
+    if (i % 9 == 0) {
+      ASSERT_TRUE(writer.append(growing));
+    }
     if (i == 50) growing.facts["stopped by"] = "Ctrl-C";
   }
   ASSERT_TRUE(writer.append(growing));
@@ -350,11 +356,14 @@ TEST(Recording, AHoleCostsNamesUntilTheTablesBeginAnew) {
     }
     ASSERT_EQ(shown.size(), expected.size());
     for (std::size_t i = 0; i < shown.size(); ++i) {
-      if (must_be_known[i]) EXPECT_EQ(shown[i], expected[i]) << "hole " << hole;
+      if (must_be_known[i]) {
+        EXPECT_EQ(shown[i], expected[i]) << "hole " << hole;
+      }
       const std::string_view frames = std::string_view(shown[i]).substr(shown[i].find(':') + 1);
       const std::string_view true_frames = std::string_view(expected[i]).substr(expected[i].find(':') + 1);
-      if (frames.find('f') != std::string_view::npos)
+      if (frames.find('f') != std::string_view::npos) {
         EXPECT_EQ(frames, true_frames.substr(true_frames.size() - frames.size()));
+      }
     }
   }
 }
@@ -478,7 +487,7 @@ TEST_P(RecordingGolden, ReadsWhatTheSpecificationSays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, RecordingGolden, ::testing::Values("plain", "zstd", "damaged"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& test) { return test.param; });
 
 }  // namespace
 }  // namespace nodescope

@@ -102,8 +102,8 @@ TEST_F(FrameReaderTest, AnyWrongWordIsSurvived) {
     for (const std::uint64_t value : wrong) {
       std::memcpy(process.heap.memory.bytes.data() + at, &value, sizeof value);
       heap.forget();
-      codes.forget();
-      scripts.forget();
+      scripts.begin_generation();
+      reader.begin_generation();
       for (const PhysicalFrame& frame : process.frames) EXPECT_FALSE(reader.read(frame).empty());
     }
     std::memcpy(process.heap.memory.bytes.data() + at, original.data() + at, 8);

@@ -1,0 +1,111 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <memory>
+
+#include "app/commands/command.h"
+#include "app/input.h"
+#include "app/output.h"
+#include "app/recorder.h"
+#include "app/target_options.h"
+#include "capture/sampling_session.h"
+#include "os/process.h"
+
+namespace nodescope {
+
+namespace {
+
+constexpr unsigned kMaxFrequency = 10'000;
+constexpr double kDefaultSeconds = 30;
+
+struct Options {
+  TargetOptions targets;
+  std::vector<std::string> program;
+  std::optional<double> seconds;
+  unsigned frequency = 99;
+  bool children = false;
+  std::string output;
+};
+
+std::string default_output() {
+  const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const std::chrono::hh_mm_ss time(now - std::chrono::floor<std::chrono::days>(now));
+  const std::chrono::year_month_day day(std::chrono::floor<std::chrono::days>(now));
+  return fmt::format("nodescope-{:04}{:02}{:02}-{:02}{:02}{:02}.nscope", static_cast<int>(day.year()),
+                     static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()),
+                     time.hours().count(), time.minutes().count(), time.seconds().count());
+}
+
+Result<void> show(const Result<Profile>& profile, const std::string& output) {
+  if (!profile) return std::unexpected(profile.error());
+  print_diagnostics(profile->diagnostics, output);
+  auto shown = write_output("-", [&](ByteSink& sink) { return sink.write(recording_summary(*profile)); });
+  fmt::print(stderr, "\n{}\n", output);
+  return shown;
+}
+
+Result<void> record_processes(const Options& options, const std::string& output) {
+  const auto pids = select_targets(options.targets.spec());
+  if (!pids) return std::unexpected(pids.error());
+  SamplingSession session({options.frequency, options.children, false});
+  if (auto attached = attach_all(session, *pids); !attached) return attached;
+  return show(record(session, {options.seconds.value_or(kDefaultSeconds), output},
+                     [&] { return !session.has_targets(); }),
+              output);
+}
+
+// A command is recorded until it ends, with all processes that it starts: `npm start` is not Node.js itself.
+Result<void> record_program(const Options& options, const std::string& output) {
+  auto program = HeldProgram::start(options.program);
+  if (!program) return std::unexpected(program.error());
+  SamplingSession session({options.frequency, true, true});
+  if (auto attached = session.attach(program->pid()); !attached) return attached;
+  if (auto started = program->let_go(); !started) return started;
+  const auto profile =
+      record(session, {options.seconds, output}, [&] { return program->exit_code().has_value(); });
+  program->end();
+  return show(profile, output);
+}
+
+Result<void> run_record(const Options& options) {
+  const std::string output = options.output.empty() ? default_output() : options.output;
+  if (!options.program.empty()) return record_program(options, output);
+  if (options.targets.spec().empty())
+    return fail(ErrorCode::kUsage, "nothing to record: give a process, or a command after --");
+  return record_processes(options, output);
+}
+
+}  // namespace
+
+void add_record_command(CLI::App& app, Run& run, const std::vector<std::string>& program) {
+  auto options = std::make_shared<Options>();
+  options->program = program;
+  CLI::App* command = app.add_subcommand(
+      "record", "Sample running processes and write a recording: JavaScript, native and kernel frames.");
+  command->group("Live");
+  add_target_options(*command, options->targets, HowMany::kMany);
+  command->add_option("-d,--duration", options->seconds, "Seconds (30; a command: until it ends)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.1, 86'400.0 * 365));
+  command->add_option("-F,--freq", options->frequency, "Samples per second and thread (99)")
+      ->type_name("HZ")
+      ->check(CLI::Range(1u, kMaxFrequency));
+  command->add_flag("--children", options->children, "Also processes that are started from now on");
+  command
+      ->add_option("-o,--output", options->output,
+                   "Where to write, by its ending in any format (nodescope-DATE-TIME.nscope)")
+      ->type_name("FILE");
+  command->footer(
+      "What follows -- is a command to start and to record, with its children, until it ends.\n"
+      "The processes are not stopped, changed or restarted. Ctrl-C ends the recording and writes it.\n\n"
+      "Examples\n"
+      "  nodescope record 4711\n"
+      "  nodescope record 4711 -d 10 -F 999 -o slow.svg\n"
+      "  nodescope record --tree 4711             a cluster with all its workers\n"
+      "  nodescope record server.js               by its script\n"
+      "  nodescope record -- node app.js");
+  command->callback([options, &run] { run = [options] { return run_record(*options); }; });
+}
+
+}  // namespace nodescope

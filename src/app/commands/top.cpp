@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <deque>
+#include <memory>
+
+#include "app/commands/command.h"
+#include "app/output.h"
+#include "app/recorder.h"
+#include "app/target_options.h"
+#include "app/top_view.h"
+#include "capture/sampling_session.h"
+#include "os/interrupt.h"
+#include "os/terminal.h"
+
+namespace nodescope {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr unsigned kMaxFrequency = 10'000;
+
+struct Options {
+  TargetOptions targets;
+  unsigned frequency = 99;
+  double interval_seconds = 1;
+  double window_seconds = 3;
+  unsigned count = 0;
+  bool children = false;
+};
+
+// Where in the samples the last seconds begin.
+class Window {
+ public:
+  explicit Window(double seconds) : length_(seconds) {}
+
+  std::size_t first_sample(std::size_t samples) {
+    const auto now = Clock::now();
+    marks_.push_back({now, samples});
+    while (marks_.size() > 1 && now - marks_[1].time >= length_) marks_.pop_front();
+    return marks_.front().samples;
+  }
+
+ private:
+  struct Mark {
+    Clock::time_point time;
+    std::size_t samples;
+  };
+  std::chrono::duration<double> length_;
+  std::deque<Mark> marks_;
+};
+
+class TopRun {
+ public:
+  TopRun(SamplingSession& session, const Options& options)
+      : session_(session), options_(options), window_(options.window_seconds) {}
+
+  // With a screen: until the user leaves; without: `count` tables, one after the other.
+  Result<void> run() {
+    const bool has_screen = standard_output_is_terminal() && standard_input_is_terminal();
+    std::unique_ptr<FullScreen> screen = has_screen ? std::make_unique<FullScreen>() : nullptr;
+    const InterruptRequest interrupt;
+    auto next = Clock::now() + interval();
+    for (unsigned shown = 0; !interrupt.requested() && session_.has_targets();) {
+      interrupt.sleep_ms(SamplingSession::kPollMilliseconds);
+      session_.poll();
+      bool changed = false;
+      while (const auto key = screen ? screen->read_key() : std::nullopt) {
+        if (!press_key(view_, *key)) return {};
+        changed = true;
+      }
+      const bool due = Clock::now() >= next;
+      if (!due && !changed) continue;
+      if (due) next = Clock::now() + interval();
+      if (due && !view_.paused) first_ = window_.first_sample(session_.profile().samples.size());
+      if (due && view_.paused && !changed) continue;
+      if (auto done = show(screen.get()); !done) return done;
+      if (due && ++shown == options_.count) return {};
+    }
+    return {};
+  }
+
+ private:
+  std::chrono::milliseconds interval() const {
+    return std::chrono::milliseconds(static_cast<int>(options_.interval_seconds * 1000));
+  }
+
+  Result<void> show(FullScreen* screen) {
+    const TopSize size{terminal_columns(), terminal_rows()};
+    const std::string text = top_text(session_.profile(), session_.counts(), view_, first_, size);
+    if (screen == nullptr)
+      return write_output("-", [&](ByteSink& sink) { return sink.write(text + "\n\n"); });
+    screen->show(text);
+    return {};
+  }
+
+  SamplingSession& session_;
+  const Options& options_;
+  Window window_;
+  TopView view_;
+  std::size_t first_ = 0;
+};
+
+Result<void> run_top(const Options& options) {
+  const auto pids = select_targets(options.targets.spec());
+  if (!pids) return std::unexpected(pids.error());
+  SamplingSession session({options.frequency, options.children, false});
+  if (auto attached = attach_all(session, *pids); !attached) return attached;
+  return TopRun(session, options).run();
+}
+
+}  // namespace
+
+void add_top_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command =
+      app.add_subcommand("top", "Show the functions that use the CPU now, as a table that lives.");
+  command->group("Live");
+  add_target_options(*command, options->targets, HowMany::kMany);
+  command->add_option("-F,--freq", options->frequency, "Samples per second and thread (99)")
+      ->type_name("HZ")
+      ->check(CLI::Range(1u, kMaxFrequency));
+  command->add_option("--interval", options->interval_seconds, "Seconds between two tables (1)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.1, 3600.0));
+  command->add_option("--window", options->window_seconds, "How many seconds a table covers (3)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.1, 3600.0));
+  command->add_option("-n,--count", options->count, "Leave after so many tables (0: never)")->type_name("N");
+  command->add_flag("--children", options->children, "Also processes that are started from now on");
+  command->footer(
+      "Keys: q leaves, s sorts, / filters, t shows threads, a shows all since the beginning, p pauses.\n"
+      "Without a terminal the tables are written one after the other.\n\n"
+      "Example\n"
+      "  nodescope top 4711");
+  command->callback([options, &run] { run = [options] { return run_top(*options); }; });
+}
+
+}  // namespace nodescope

@@ -1,0 +1,186 @@
+#include "app/recorder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include "analysis/function_table.h"
+#include "analysis/selection.h"
+#include "app/function_report.h"
+#include "app/output.h"
+#include "app/views.h"
+#include "base/text.h"
+#include "formats/recording/recording_writer.h"
+#include "os/interrupt.h"
+#include "os/output_file.h"
+#include "os/process.h"
+#include "os/terminal.h"
+
+namespace nodescope {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kChunkInterval{1000};
+constexpr std::chrono::milliseconds kStatusInterval{500};
+constexpr std::size_t kSummaryRows = 10;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// A .nscope file that grows with the session.  A full disk is told once; writing is tried again every second.
+class RecordingFile {
+ public:
+  static Result<RecordingFile> create(const std::string& path) {
+    auto file = GrowingFile::create(path);
+    if (!file) return std::unexpected(file.error());
+    return RecordingFile(std::move(*file));
+  }
+
+  void append(const Profile& profile) {
+    const auto written = writer_->append(profile);
+    if (!written && !failed_)
+      fmt::print(stderr, "\nnodescope: {}; recording goes on\n", written.error().message);
+    failed_ = !written;
+  }
+  Result<void> finish(const Profile& profile) { return writer_->finish(profile); }
+
+ private:
+  explicit RecordingFile(std::unique_ptr<GrowingFile> file)
+      : file_(std::move(file)), writer_(std::make_unique<RecordingWriter>(*file_)) {}
+
+  std::unique_ptr<GrowingFile> file_;
+  std::unique_ptr<RecordingWriter> writer_;
+  bool failed_ = false;
+};
+
+// "12 s of 30 s · 1,204 samples · 0 lost · JavaScript 99.8 % resolved · own CPU 0.6 %"
+class StatusLine {
+ public:
+  StatusLine(const SamplingSession& session, std::optional<double> seconds)
+      : session_(session), seconds_(seconds), enabled_(standard_error_is_terminal()) {}
+  ~StatusLine() {
+    if (shown_) fmt::print(stderr, "\r\033[K");
+  }
+  StatusLine(const StatusLine&) = delete;
+  StatusLine& operator=(const StatusLine&) = delete;
+
+  void show() {
+    if (!enabled_ || Clock::now() - last_ < kStatusInterval) return;
+    last_ = Clock::now();
+    shown_ = true;
+    const double elapsed = seconds_since(begin_);
+    const SamplingCounts& counts = session_.counts();
+    const double resolved = counts.with_js == 0
+                                ? 100.0
+                                : 100.0 * static_cast<double>(counts.with_js - counts.with_unknown_js) /
+                                      static_cast<double>(counts.with_js);
+    const double own = 100.0 * static_cast<double>(own_cpu_ns() - cpu_begin_) / (elapsed * 1e9);
+    fmt::print(stderr,
+               "\r\033[K{:.0f} s{} · {} samples · {} lost · JavaScript {:.1f} % resolved · own CPU {:.1f} %",
+               elapsed, seconds_ ? fmt::format(" of {:.0f} s", *seconds_) : "",
+               with_thousands(counts.in_profile()), with_thousands(counts.lost), resolved, own);
+    std::fflush(stderr);
+  }
+
+ private:
+  const SamplingSession& session_;
+  std::optional<double> seconds_;
+  bool enabled_;
+  bool shown_ = false;
+  Clock::time_point begin_ = Clock::now();
+  Clock::time_point last_ = begin_;
+  std::uint64_t cpu_begin_ = own_cpu_ns();
+};
+
+void run_until_end(SamplingSession& session, const RecorderOptions& options,
+                   const std::function<bool()>& has_ended, RecordingFile* file) {
+  const InterruptRequest interrupt;
+  StatusLine status(session, options.seconds);
+  const auto begin = Clock::now();
+  auto last_chunk = begin;
+  while (!interrupt.requested() && (!options.seconds || seconds_since(begin) < *options.seconds)) {
+    interrupt.sleep_ms(SamplingSession::kPollMilliseconds);
+    session.poll();
+    if (Clock::now() - last_chunk >= kChunkInterval) {
+      last_chunk = Clock::now();
+      if (file != nullptr) file->append(session.profile());
+      if (has_ended()) break;
+    }
+    status.show();
+  }
+  session.finish();
+}
+
+}  // namespace
+
+Result<void> attach_all(SamplingSession& session, const std::vector<pid_t>& pids) {
+  Result<void> last;
+  bool any = false;
+  for (const pid_t pid : pids) {
+    last = session.attach(pid);
+    any = any || last.has_value();
+    if (!last && last.error().code != ErrorCode::kNotFound) return last;
+  }
+  return any ? Result<void>() : last;
+}
+
+Result<Profile> record(SamplingSession& session, const RecorderOptions& options,
+                       const std::function<bool()>& has_ended) {
+  const auto writer = writer_of_path(options.output);
+  if (!writer) {
+    return fail(ErrorCode::kUsage,
+                fmt::format("{}: the name must end like a format, such as .nscope, .svg or .cpuprofile",
+                            options.output));
+  }
+  std::optional<RecordingFile> file;
+  if (writer->name == "nscope") {
+    auto created = RecordingFile::create(options.output);
+    if (!created) return std::unexpected(created.error());
+    file.emplace(std::move(*created));
+  }
+  if (!session.sees_kernel()) {
+    fmt::print(stderr,
+               "nodescope: without the kernel's frames: this user may not sample it "
+               "(sysctl kernel.perf_event_paranoid=1, CAP_PERFMON, or root)\n");
+  }
+  run_until_end(session, options, has_ended, file ? &*file : nullptr);
+  const auto written =
+      file ? file->finish(session.profile()) : write_output(options.output, [&](ByteSink& sink) {
+        return writer->write(session.profile(), {}, sink);
+      });
+  if (!written) return std::unexpected(written.error());
+  return session.take_profile();
+}
+
+std::string recording_summary(const Profile& profile) {
+  FunctionTableOptions by_kind;
+  by_kind.group = GroupBy::kKind;
+  const FunctionTable kinds = derive_function_table(profile, by_kind);
+  std::string text =
+      fmt::format("{}\n{}\n", accounting_text(profile, derive_accounting(profile)), shares_text(kinds));
+  const auto gc = std::ranges::find(kinds.rows, FrameKind::kGc, &FunctionRow::kind);
+  if (gc != kinds.rows.end() && kinds.total != 0) {
+    text += fmt::format("Garbage collection: {:.1f} % of the time\n",
+                        100.0 * static_cast<double>(gc->total) / static_cast<double>(kinds.total));
+  }
+  TableTextOptions table;
+  table.top = kSummaryRows;
+  table.max_columns = terminal_columns();
+  table.says_more = false;
+  FunctionTable functions = derive_function_table(profile, {});
+  text += "\n" + function_table_text(functions, table);
+  std::erase_if(functions.rows, [](const FunctionRow& row) {
+    return row.kind != FrameKind::kJs || row.name.contains(" node:") || row.name == "[unknown js]";
+  });
+  if (functions.rows.empty()) return text;
+  std::ranges::stable_sort(functions.rows, std::ranges::greater(), &FunctionRow::total);
+  table.heading = "JavaScript functions, with what they call";
+  return text + "\n" + function_table_text(functions, table);
+}
+
+}  // namespace nodescope

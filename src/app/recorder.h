@@ -1,0 +1,30 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "capture/sampling_session.h"
+#include "model/profile.h"
+
+namespace nodescope {
+
+// Of several processes some may end meanwhile; an error only if none is left.
+Result<void> attach_all(SamplingSession& session, const std::vector<pid_t>& pids);
+
+struct RecorderOptions {
+  std::optional<double> seconds;  // nothing: until the processes end or the user interrupts
+  std::string output;             // a .nscope file grows while it is recorded; others are written at the end
+};
+
+// Runs `session` until its time is over, Ctrl-C comes, or `has_ended` says so, and writes the result.  On a
+// terminal a line tells how it goes.
+Result<Profile> record(SamplingSession& session, const RecorderOptions& options,
+                       const std::function<bool()>& has_ended);
+
+// What people want to know first: where the time went, the share of the collector, the top functions.
+std::string recording_summary(const Profile& profile);
+
+}  // namespace nodescope

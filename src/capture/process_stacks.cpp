@@ -1,0 +1,211 @@
+#include "capture/process_stacks.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+
+#include "base/text.h"
+#include "formats/symbol_name.h"
+#include "os/procfs.h"
+
+namespace nodescope {
+
+namespace {
+
+// Reading the map of a process takes half a millisecond, and a program that starts maps something all the
+// time.
+constexpr std::uint64_t kMapIntervalNs = 100'000'000;
+
+constexpr std::size_t kMaxNativeFrames = 1 << 20;
+
+std::uint64_t now_ns() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
+}
+
+FrameKind kind_of(v8::FrameKind kind) {
+  switch (kind) {
+    case v8::FrameKind::kJs:
+    case v8::FrameKind::kUnknownJs:
+      return FrameKind::kJs;
+    case v8::FrameKind::kBuiltin:
+      return FrameKind::kBuiltin;
+    case v8::FrameKind::kRegExp:
+      return FrameKind::kRegExp;
+    case v8::FrameKind::kWasm:
+      return FrameKind::kWasm;
+  }
+  return FrameKind::kUnknown;
+}
+
+JsTier tier_of(v8::Tier tier) {
+  switch (tier) {
+    case v8::Tier::kNone:
+      return JsTier::kNone;
+    case v8::Tier::kInterpreter:
+      return JsTier::kInterpreted;
+    case v8::Tier::kBaseline:
+      return JsTier::kBaseline;
+    case v8::Tier::kMaglev:
+      return JsTier::kMaglev;
+    case v8::Tier::kTurbofan:
+      return JsTier::kTurbofan;
+  }
+  return JsTier::kNone;
+}
+
+// What a thread is for, by a function near the beginning of its stack.
+struct Role {
+  std::string_view function;  // a part of its name
+  std::string_view name;
+};
+constexpr std::array kRoles = {
+    Role{"node::worker::Worker::StartThread", "worker"},
+    Role{"PlatformWorkerThread", "v8 platform"},
+    Role{"DelayedTaskScheduler", "v8 delayed tasks"},
+    Role{"StartIoThreadMain", "inspector signal"},
+    Role{"node::inspector::", "inspector"},
+    Role{"uv__threadpool", "libuv pool"},
+    Role{"node::WatchdogThread", "watchdog"},
+};
+constexpr std::string_view kLibuvPoolFunction = "worker";  // libuv's own, in src/threadpool.c
+constexpr std::size_t kRoleDepth = 8;
+
+std::string_view role_of(std::string_view function) {
+  if (function == kLibuvPoolFunction) return "libuv pool";
+  for (const Role& role : kRoles) {
+    if (function.contains(role.function)) return role.name;
+  }
+  return {};
+}
+
+}  // namespace
+
+ProcessStacks::ProcessStacks(pid_t pid, Profile& profile, ImageCache& images)
+    : pid_(pid), profile_(profile), images_(images) {
+  open();
+}
+
+void ProcessStacks::open() {
+  auto view = v8::ProcessView::open_any(pid_, images_, profile_.diagnostics);
+  if (!view) profile_.diagnostics.warn("process could not be looked into", view.error().message);
+  view_ = view ? std::move(*view) : nullptr;
+  map_read_ns_ = now_ns();
+  map_is_stale_ = false;
+  const auto name = read_proc_file(pid_, "comm");
+  std::string_view text = name ? std::string_view(*name) : std::string_view();
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  process_id_ = profile_.intern_process(pid_, to_valid_utf8(text));
+}
+
+void ProcessStacks::exec() {
+  native_frames_.clear();
+  threads_.clear();
+  open();
+}
+
+void ProcessStacks::map(Range<Address> range) {
+  if (view_ == nullptr || !view_->is_known_code(range)) map_is_stale_ = true;
+}
+
+void ProcessStacks::begin_batch() {
+  if (view_ == nullptr) return;
+  if (map_is_stale_) refresh_map_if_due(now_ns());
+  view_->begin_generation();
+}
+
+bool ProcessStacks::refresh_map_if_due(std::uint64_t now) {
+  if (now - map_read_ns_ < kMapIntervalNs) return false;
+  map_read_ns_ = now;
+  // A process that has ended has no map; what is known of it stays.
+  if (!view_->refresh_map()) return false;
+  map_is_stale_ = false;
+  native_frames_.clear();
+  return true;
+}
+
+FrameId ProcessStacks::frame_of(const v8::NativeFrame& native) {
+  const std::uint64_t key = native.pc.value << 1 | (native.is_return_address ? 1u : 0u);
+  const auto known = native_frames_.find(key);
+  if (known != native_frames_.end()) return known->second;
+  const v8::NativeSymbol symbol = view_->resolve(native);
+  if (symbol.module.empty()) map_is_stale_ = true;
+  const FrameId frame = profile_.frames.intern(
+      frame_of_symbol(profile_, to_valid_utf8(symbol.name), to_valid_utf8(symbol.module)));
+  if (native_frames_.size() >= kMaxNativeFrames) native_frames_.clear();
+  native_frames_.emplace(key, frame);
+  return frame;
+}
+
+FrameId ProcessStacks::frame_of(const v8::Frame& from) {
+  Frame frame;
+  frame.kind = kind_of(from.kind);
+  frame.tier = tier_of(from.tier);
+  frame.inlined = from.inlined;
+  frame.function = profile_.strings.intern(v8::display_name(from));
+  if (from.script) {
+    frame.file = profile_.strings.intern(view_->script_name(*from.script));
+    if (const auto begin = view_->place(*from.script, from.function_offset)) {
+      frame.function_line = begin->line;
+      frame.function_column = begin->column;
+    }
+    if (const auto place = view_->place(*from.script, from.offset)) {
+      frame.line = place->line;
+      frame.column = place->column;
+      if (!from.sure)
+        profile_.diagnostics.info("lines of JavaScript in Maglev code may be a few lines too early");
+    }
+  }
+  return profile_.frames.intern(frame);
+}
+
+ProcessStacks::Built ProcessStacks::build(const RegisterSet& registers, StackSnapshot snapshot) {
+  Built built;
+  if (view_ == nullptr) {
+    built.summary.complete = false;
+    return built;
+  }
+  const v8::Stack stack = view_->read_stack(registers, snapshot);
+  built.summary.complete = stack.end == UnwindEnd::kRoot;
+  if (stack.end == UnwindEnd::kSnapshotEnd) {
+    profile_.diagnostics.info("stack deeper than the copy of it: its outer part is missing");
+  } else if (stack.end != UnwindEnd::kRoot) {
+    profile_.diagnostics.info("stack could not be followed to its outermost frame", to_string(stack.end));
+  }
+  for (std::size_t i = stack.entries.size(); i-- > 0;) {
+    const v8::StackEntry& entry = stack.entries[i];
+    if (const auto* frame = std::get_if<v8::Frame>(&entry)) {
+      built.summary.has_js = built.summary.has_js || kind_of(frame->kind) == FrameKind::kJs;
+      if (frame->kind == v8::FrameKind::kUnknownJs) built.summary.has_unknown_js = true;
+    }
+    const FrameId id = std::visit([&](const auto& frame) { return frame_of(frame); }, entry);
+    built.stack = profile_.stacks.push(built.stack, id);
+  }
+  if (built.summary.has_unknown_js) built.summary.complete = false;
+  return built;
+}
+
+std::string ProcessStacks::thread_name(pid_t tid, StackId stack) const {
+  if (tid == pid_) return "main";
+  const std::vector<FrameId> frames = profile_.stacks.unwind(stack);
+  for (std::size_t i = 0; i < std::min(frames.size(), kRoleDepth); ++i) {
+    const std::string_view role = role_of(profile_.text(profile_.frames[frames[i]].function));
+    if (!role.empty()) return std::string(role);
+  }
+  const auto name = read_proc_file(pid_, fmt::format("task/{}/comm", tid));
+  std::string_view text = name ? std::string_view(*name) : std::string_view();
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  return to_valid_utf8(text);
+}
+
+ThreadId ProcessStacks::thread(pid_t tid, StackId stack) {
+  const auto known = threads_.find(static_cast<std::uint64_t>(tid));
+  if (known != threads_.end()) return known->second;
+  const ThreadId id = profile_.intern_thread(process_id_, tid, thread_name(tid, stack));
+  threads_.emplace(static_cast<std::uint64_t>(tid), id);
+  return id;
+}
+
+}  // namespace nodescope

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/flat_map.h"
+#include "binary/unwinder.h"
+#include "model/profile.h"
+#include "target/images.h"
+#include "v8/process_view.h"
+
+namespace nodescope {
+
+// What became of one stack.
+struct StackSummary {
+  bool complete = true;  // reaches the outermost frame, and every frame is told
+  bool has_js = false;
+  bool has_unknown_js = false;
+};
+
+// The stacks of one sampled process as those of a profile.
+class ProcessStacks {
+ public:
+  ProcessStacks(pid_t pid, Profile& profile, ImageCache& images);
+
+  // Null while the process cannot be looked into: it has ended, or the user may not.
+  const v8::ProcessView* view() const { return view_.get(); }
+  ProcessId process_id() const { return process_id_; }
+
+  // The memory may have changed since the last time.
+  void begin_batch();
+  // The process has another program now.
+  void exec();
+  // The process mapped code at `range`.
+  void map(Range<Address> range);
+
+  // The user's part of a stack: outermost frame first in the trie.
+  struct Built {
+    StackId stack = kEmptyStack;
+    StackSummary summary;
+  };
+  Built build(const RegisterSet& registers, StackSnapshot snapshot);
+
+  ThreadId thread(pid_t tid, StackId stack);
+  void rename(pid_t tid) { threads_.erase(static_cast<std::uint64_t>(tid)); }
+
+ private:
+  void open();
+  bool refresh_map_if_due(std::uint64_t now_ns);
+  FrameId frame_of(const v8::NativeFrame& native);
+  FrameId frame_of(const v8::Frame& frame);
+  std::string thread_name(pid_t tid, StackId stack) const;
+
+  pid_t pid_;
+  Profile& profile_;
+  ImageCache& images_;
+  std::unique_ptr<v8::ProcessView> view_;
+  ProcessId process_id_;
+  bool map_is_stale_ = false;
+  std::uint64_t map_read_ns_ = 0;
+  FlatMap<std::uint64_t, FrameId> native_frames_;  // by address, of what is mapped now
+  FlatMap<std::uint64_t, ThreadId> threads_;       // by tid
+  std::vector<FrameId> frames_;
+};
+
+}  // namespace nodescope

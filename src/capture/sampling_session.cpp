@@ -1,0 +1,200 @@
+#include "capture/sampling_session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+#include "formats/perf_data/abi.h"
+#include "formats/perf_data/words.h"
+#include "formats/symbol_name.h"
+#include "os/procfs.h"
+
+namespace nodescope {
+
+namespace {
+
+constexpr std::size_t kHeaderBytes = sizeof(perf::RecordHeader);
+constexpr std::size_t kMaxKernelFrames = 1 << 20;
+
+template <typename Clock>
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+SamplingSession::SamplingSession(const SamplingOptions& options)
+    : options_(options),
+      sampler_({.frequency_hz = options.frequency_hz,
+                .follow_children = options.follow_children,
+                .begin_at_exec = options.begin_at_exec}),
+      kernel_(&files_, search_, profile_.diagnostics) {
+  event_ = profile_.intern_event("cpu-clock", Unit::kNanoseconds);
+  kernel_.identity().release = kernel_release();
+  // Samples carry the monotonic clock.
+  profile_.clock_offset_ns = now_ns<std::chrono::system_clock>() - now_ns<std::chrono::steady_clock>();
+  profile_.facts["rate"] = fmt::format("{} Hz", options.frequency_hz);
+  profile_.facts["kernel"] = kernel_.identity().release;
+  profile_.facts["host"] = host_name();
+}
+
+SamplingSession::~SamplingSession() = default;
+
+// The binaries are read first: that may take longer than a ring buffer lasts.
+Result<void> SamplingSession::attach(pid_t pid) {
+  targets_.push_back(pid);
+  if (const ProcessStacks* opened = options_.begin_at_exec ? nullptr : process(pid)) note_facts(*opened);
+  if (auto attached = sampler_.attach(pid); !attached) return attached;
+  if (attributes_.empty()) learn_attribute();
+  return {};
+}
+
+// All events have the same attribute, which is settled once the first is open.
+void SamplingSession::learn_attribute() {
+  if (auto attribute = perf::EventAttribute::parse(sampler_.attribute()))
+    attributes_.add(std::move(*attribute), {});
+  if (!sampler_.sees_kernel())
+    profile_.diagnostics.info("this user may not sample the kernel: its frames are missing");
+}
+
+void SamplingSession::note_facts(const ProcessStacks& process) {
+  if (process.view() == nullptr) return;
+  profile_.facts["program"] = process.view()->process().executable();
+  if (const auto& container = process.view()->process().container_id())
+    profile_.facts["container"] = *container;
+  if (const v8::Layout* layout = process.view()->layout()) {
+    profile_.facts["node"] = layout->versions.node;
+    profile_.facts["v8"] = layout->versions.v8;
+  }
+}
+
+bool SamplingSession::has_targets() const {
+  return std::ranges::any_of(targets_, [](pid_t pid) { return is_running(pid); });
+}
+
+ProcessStacks* SamplingSession::process(pid_t pid) {
+  auto& known = processes_[static_cast<std::uint64_t>(pid)];
+  if (known == nullptr) {
+    // Kernels without inherit_thread sample child processes too.
+    if (!options_.follow_children && std::ranges::find(targets_, pid) == targets_.end()) {
+      processes_.erase(static_cast<std::uint64_t>(pid));
+      return nullptr;
+    }
+    known = std::make_unique<ProcessStacks>(pid, profile_, images_);
+  }
+  return known.get();
+}
+
+void SamplingSession::poll() {
+  batch_.clear();
+  for (const std::span<const std::byte> record : sampler_.collect()) {
+    const auto body = record.subspan(kHeaderBytes);
+    const auto header = perf::load<perf::RecordHeader>(record, 0);
+    const auto time = header.type == perf::RecordType::kSample ? attributes_.time_of_sample(body)
+                                                               : attributes_.time_of_other(body);
+    batch_.push_back({time.value_or(0), record});
+  }
+  if (!batch_.empty()) {
+    std::ranges::stable_sort(batch_, {}, &TimedRecord::time);
+    for (auto& [pid, stacks] : processes_) stacks->begin_batch();
+    for (const TimedRecord& record : batch_) handle(record.bytes);
+  }
+  sampler_.release();
+}
+
+void SamplingSession::finish() {
+  sampler_.stop();
+  poll();
+  profile_.samples.sort_by_time();
+}
+
+void SamplingSession::handle(std::span<const std::byte> record) {
+  const auto header = perf::load<perf::RecordHeader>(record, 0);
+  const auto body = record.subspan(kHeaderBytes);
+  const auto pid = perf::load_or_zero<std::int32_t>(body, 0);
+  const auto known = processes_.find(static_cast<std::uint64_t>(pid));
+  switch (header.type) {
+    case perf::RecordType::kSample:
+      add_sample(body);
+      break;
+    case perf::RecordType::kLost:
+      counts_.lost += perf::load_or_zero<std::uint64_t>(body, 8);
+      profile_.lost_samples = counts_.lost;
+      break;
+    case perf::RecordType::kComm:
+      if (known == processes_.end()) break;
+      if ((header.misc & perf::kMiscCommExec) != 0) {
+        known->second->exec();
+        note_facts(*known->second);
+      } else {
+        known->second->rename(perf::load_or_zero<std::int32_t>(body, 4));
+      }
+      break;
+    case perf::RecordType::kMmap:
+    case perf::RecordType::kMmap2: {
+      if (known == processes_.end()) break;
+      const Address begin{perf::load_or_zero<std::uint64_t>(body, 8)};
+      known->second->map({begin, begin + perf::load_or_zero<std::uint64_t>(body, 16)});
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+void SamplingSession::add_sample(std::span<const std::byte> body) {
+  const auto sample = perf::SampleRecord::parse(attributes_[0], body);
+  if (!sample) {
+    profile_.diagnostics.warn("sample of the kernel is not understood");
+    return;
+  }
+  ProcessStacks* stacks = process(sample->pid);
+  if (stacks == nullptr) return;
+  ProcessStacks::Built built;
+  const bool has_user_part = sample->register_abi == perf::kRegisterAbi64;
+  if (has_user_part) {
+    const RegisterSet registers = perf::registers_of(attributes_[0], *sample);
+    const Address stack_pointer{registers.get(Register::kRsp).value_or(0)};
+    built = stacks->build(registers, {stack_pointer, sample->stack});
+  }
+  settle(built.summary);
+  const ThreadId thread = stacks->thread(sample->tid, built.stack);
+  const StackId stack = push_kernel_frames(built.stack, *sample);
+  profile_.samples.add(
+      {static_cast<std::int64_t>(sample->time), stack, {thread, sample->cpu, event_}, sampler_.period_ns()});
+}
+
+void SamplingSession::settle(const StackSummary& summary) {
+  ++(summary.complete ? counts_.complete : counts_.incomplete);
+  if (summary.has_js) ++counts_.with_js;
+  if (summary.has_unknown_js) ++counts_.with_unknown_js;
+}
+
+// The call chain holds only the kernel's part, innermost first.
+StackId SamplingSession::push_kernel_frames(StackId stack, const perf::SampleRecord& sample) {
+  for (std::size_t i = sample.callchain.size() / 8; i-- > 0;) {
+    const std::uint64_t address = perf::load_word(sample.callchain, i);
+    if (address >= perf::kContextMax) continue;
+    // All but the innermost are behind a call.
+    const bool innermost = address == sample.ip;
+    stack = profile_.stacks.push(stack, kernel_frame(Address{innermost ? address : address - 1}));
+  }
+  return stack;
+}
+
+FrameId SamplingSession::kernel_frame(Address address) {
+  const auto known = kernel_frames_.find(address.value);
+  if (known != kernel_frames_.end()) return known->second;
+  const auto answer = kernel_.resolve(address);
+  Frame frame = frame_of_symbol(profile_, answer ? answer->name : std::string_view(),
+                                answer ? answer->module : std::string_view("[kernel.kallsyms]"));
+  frame.kind = FrameKind::kKernel;
+  const FrameId id = profile_.frames.intern(frame);
+  if (kernel_frames_.size() >= kMaxKernelFrames) kernel_frames_.clear();
+  kernel_frames_.emplace(address.value, id);
+  return id;
+}
+
+}  // namespace nodescope

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/flat_map.h"
+#include "base/result.h"
+#include "binary/kernel_image.h"
+#include "capture/process_stacks.h"
+#include "formats/perf_data/event_attributes.h"
+#include "formats/perf_data/sample_record.h"
+#include "model/profile.h"
+#include "os/file.h"
+#include "os/perf_sampler.h"
+#include "target/images.h"
+
+namespace nodescope {
+
+struct SamplingOptions {
+  unsigned frequency_hz = 99;
+  bool follow_children = false;
+  // Sampling begins when the target calls exec.
+  bool begin_at_exec = false;
+};
+
+// Every sample is one of these: taken = complete + incomplete + lost.
+struct SamplingCounts {
+  std::uint64_t complete = 0;
+  std::uint64_t incomplete = 0;  // in the profile, with a part of the stack missing or not told
+  std::uint64_t lost = 0;        // the kernel had no room for them
+  std::uint64_t with_js = 0;     // of the complete and incomplete
+  std::uint64_t with_unknown_js = 0;
+
+  std::uint64_t in_profile() const { return complete + incomplete; }
+};
+
+// Samples running processes into a profile.
+class SamplingSession {
+ public:
+  // Below this, names of functions that a collector moves can nearly always still be looked up.
+  static constexpr int kPollMilliseconds = 25;
+
+  explicit SamplingSession(const SamplingOptions& options);
+  ~SamplingSession();
+
+  // kNotFound when there is no such process.
+  Result<void> attach(pid_t pid);
+
+  // Adds to the profile what was sampled since the last call.  To be called every kPollMilliseconds.
+  void poll();
+  // Stops, and adds what is left.
+  void finish();
+
+  const Profile& profile() const { return profile_; }
+  Profile take_profile() { return std::move(profile_); }
+  const SamplingCounts& counts() const { return counts_; }
+  bool sees_kernel() const { return sampler_.sees_kernel(); }
+  PerfSampler::Totals read_totals() const { return sampler_.read_totals(); }
+  // Whether any of the processes is still there.
+  bool has_targets() const;
+
+ private:
+  struct TimedRecord {
+    std::uint64_t time = 0;
+    std::span<const std::byte> bytes;
+  };
+
+  void learn_attribute();
+  void handle(std::span<const std::byte> record);
+  void add_sample(std::span<const std::byte> body);
+  StackId push_kernel_frames(StackId stack, const perf::SampleRecord& sample);
+  FrameId kernel_frame(Address address);
+  ProcessStacks* process(pid_t pid);
+  void note_facts(const ProcessStacks& process);
+  void settle(const StackSummary& summary);
+
+  SamplingOptions options_;
+  PerfSampler sampler_;
+  perf::EventAttributes attributes_;
+  Profile profile_;
+  SamplingCounts counts_;
+  EventId event_;
+
+  HostFiles files_;
+  DebugFileSearch search_;
+  KernelImage kernel_;
+  FlatMap<std::uint64_t, FrameId> kernel_frames_;  // by address
+
+  ImageCache images_;
+  std::vector<pid_t> targets_;
+  FlatMap<std::uint64_t, std::unique_ptr<ProcessStacks>> processes_;  // by pid
+  std::vector<TimedRecord> batch_;
+};
+
+}  // namespace nodescope

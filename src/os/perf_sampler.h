@@ -1,0 +1,83 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/flat_map.h"
+#include "base/result.h"
+#include "os/file.h"
+
+namespace nodescope {
+
+struct PerfSamplerOptions {
+  unsigned frequency_hz = 99;
+  // Of the user stack, copied with each sample.  The outermost JavaScript frame of a compiler at work is
+  // 14 KB (median) to 26 KB from the stack pointer; a record cannot be larger than 64 KiB.
+  std::uint32_t stack_bytes = 48 * 1024;
+  bool follow_children = false;
+  // Sampling begins when the process calls exec.
+  bool begin_at_exec = false;
+};
+
+// Samples threads while they are on a CPU: their registers, a copy of their stack and the kernel's call chain
+// (perf_event_open, cpu-clock).  Nothing is done to the threads beyond the interrupt.
+//
+// There is an event for every thread and CPU, because only these are inherited by new threads, and a ring
+// buffer for every CPU, which all events of that CPU write to.
+class PerfSampler {
+ public:
+  explicit PerfSampler(const PerfSamplerOptions& options);
+  PerfSampler(PerfSampler&&) noexcept;
+  ~PerfSampler();
+
+  // Samples all threads that `pid` has and will have.  What the user may not see is left out (see
+  // sees_kernel).  kNotFound when the process has ended.
+  Result<void> attach(pid_t pid);
+
+  // False when only user code may be sampled.
+  bool sees_kernel() const;
+  std::uint64_t period_ns() const;
+  // The perf_event_attr: what is in a record.
+  std::span<const std::byte> attribute() const;
+
+  // Every record that the kernel has written since the last call, with its header, CPU by CPU.  Valid until
+  // release(), which gives the room back to the kernel.
+  std::span<const std::span<const std::byte>> collect();
+  void release();
+
+  // What the kernel counted since the beginning.
+  struct Totals {
+    std::uint64_t cpu_ns = 0;
+    std::optional<std::uint64_t> lost_records;  // since Linux 6.0
+  };
+  Totals read_totals() const;
+
+  void stop();
+
+ private:
+  struct Attribute;
+  struct Ring;
+
+  Result<FileDescriptor> open_event(pid_t tid, int cpu);
+  bool give_up_a_feature(int number);
+  Result<bool> attach_thread(pid_t tid, int cpu);
+  Result<void> attach_ring(const FileDescriptor& event, int cpu);
+  std::size_t collect_ring(Ring& ring);
+
+  PerfSamplerOptions options_;
+  std::unique_ptr<Attribute> attribute_;
+  std::vector<int> cpus_;
+  std::vector<std::unique_ptr<Ring>> rings_;  // by index in cpus_; null: not yet
+  std::vector<FileDescriptor> events_;
+  FlatMap<std::uint64_t, bool> attached_;  // by tid
+  std::vector<std::span<const std::byte>> records_;
+};
+
+}  // namespace nodescope
