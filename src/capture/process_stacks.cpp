@@ -152,7 +152,7 @@ FrameId ProcessStacks::frame_of(const v8::Frame& from) {
       frame.line = place->line;
       frame.column = place->column;
       if (!from.sure)
-        profile_.diagnostics.info("lines of JavaScript in Maglev code may be a few lines too early");
+        profile_.diagnostics.info("lines of JavaScript in code of Maglev may be some lines too early");
     }
   }
   return profile_.frames.intern(frame);

@@ -1,6 +1,7 @@
 #include "v8/deopt_data.h"
 
 #include <cstring>
+#include <span>
 
 namespace nodescope::v8 {
 
@@ -12,6 +13,12 @@ constexpr std::size_t kMaxCallBytes = std::size_t{1} << 20;  // 65,536 calls of 
 // {u64 position; i32 function; i32 padding}
 constexpr std::size_t kCallBytes = 16;
 constexpr std::int32_t kSelf = -1;
+
+// Read in the source of 13.6 and 14.6, which have the same records.
+constexpr Version kFirstKnownTranslations{13, 6, 0};
+constexpr std::size_t kMaxTranslationBytes = std::size_t{16} << 20;
+// After the inlining positions: where the exits are, how many eager and how many lazy ones.
+constexpr std::int32_t kHeaderBehindPositions = 4;
 
 // The length of something laid out like a FixedArray; its type has had several names.
 std::optional<std::int32_t> length_of(Heap& heap, TaggedWord array) {
@@ -40,6 +47,8 @@ std::optional<DeoptData> DeoptData::load(Heap& heap, const Code& code) {
   if (heap.is(*shared, layout.type_shared_wrapper)) shared = heap.field(*shared, 8);
   if (!shared || !heap.is(*shared, layout.type_shared)) return std::nullopt;
   DeoptData data;
+  data.array_ = array;
+  data.length_ = *length;
   data.shared_ = *shared;
   data.literals_ = *literals;
   data.literal_count_ = length_of(heap, *literals).value_or(0);
@@ -57,10 +66,45 @@ std::optional<InlinedCall> DeoptData::inlined_call(Heap& heap, std::int32_t inli
   std::memcpy(&function, entry + sizeof call.caller.value, sizeof function);
   call.shared = shared_;
   if (function == kSelf) return call;
-  const auto literal = element(heap, literals_, literal_count_, function);
-  if (!literal || !heap.is(literal->strong(), heap.layout().type_shared)) return std::nullopt;
-  call.shared = literal->strong();
+  const auto literal = shared_literal(heap, function);
+  if (!literal) return std::nullopt;
+  call.shared = *literal;
   return call;
+}
+
+std::optional<TaggedWord> DeoptData::shared_literal(Heap& heap, std::int32_t index) const {
+  const auto literal = element(heap, literals_, literal_count_, index);
+  if (!literal || !heap.is(literal->strong(), heap.layout().type_shared)) return std::nullopt;
+  return literal->strong();
+}
+
+std::optional<std::vector<TranslatedFrame>> DeoptData::active_frames(Heap& heap, const Code& code,
+                                                                     Address return_address) const {
+  const Layout& layout = heap.layout();
+  if (code.tier() != Tier::kMaglev || layout.version < kFirstKnownTranslations || !layout.is_known_version())
+    return std::nullopt;
+  // The safepoint table follows the instructions.
+  const Address table_begin = code.instructions().end;
+  std::string header(SafepointTable::kHeaderBytes, '\0');
+  if (!heap.memory().read(table_begin, std::as_writable_bytes(std::span(header)))) return std::nullopt;
+  const auto table = SafepointTable::parse(header);
+  if (!table) return std::nullopt;
+  std::string entries(table->entries_bytes(), '\0');
+  if (!heap.memory().read(table_begin + header.size(), std::as_writable_bytes(std::span(entries))))
+    return std::nullopt;
+  const std::uint64_t code_offset = return_address - code.instructions().begin;
+  if (code_offset > code.instructions().size_bytes()) return std::nullopt;
+  const auto number = table->find_translation(entries, static_cast<std::uint32_t>(code_offset));
+  if (!number || *number > static_cast<std::uint32_t>(kMaxElements)) return std::nullopt;
+  // Behind the header: for each its bytecode offset, the place of its translation, its pc.
+  const std::int64_t entry =
+      std::int64_t{layout.deopt_positions.value} + kHeaderBehindPositions + std::int64_t{3} * *number;
+  if (entry + 1 >= length_) return std::nullopt;
+  const auto index = element(heap, array_, length_, static_cast<std::int32_t>(entry + 1));
+  const auto translations = element(heap, array_, length_, 0);
+  if (!index || !index->is_smi() || index->smi() < 0 || !translations) return std::nullopt;
+  const auto bytes = heap.load_bytes(*translations, kMaxTranslationBytes);
+  return bytes ? parse_translation(*bytes, static_cast<std::size_t>(index->smi())) : std::nullopt;
 }
 
 }  // namespace nodescope::v8

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "v8/code_finder.h"
 #include "v8/heap.h"
 #include "v8/positions.h"
+#include "v8/translations.h"
 
 namespace nodescope::v8 {
 
@@ -25,10 +27,18 @@ class DeoptData {
   TaggedWord shared() const { return shared_; }
   // Nothing when there is no call of this number or its function cannot be read.
   std::optional<InlinedCall> inlined_call(Heap& heap, std::int32_t inlining_id) const;
+  // The functions that are active in a call of Maglev's code that returns to `return_address`, outermost
+  // first. Nothing where V8 keeps no record of the call, and in versions whose records are not known.
+  std::optional<std::vector<TranslatedFrame>> active_frames(Heap& heap, const Code& code,
+                                                            Address return_address) const;
+  // The function that a translation means by this number.
+  std::optional<TaggedWord> shared_literal(Heap& heap, std::int32_t index) const;
 
  private:
   DeoptData() = default;
 
+  TaggedWord array_;
+  std::int32_t length_ = 0;
   TaggedWord shared_;
   TaggedWord literals_;
   std::int32_t literal_count_ = 0;

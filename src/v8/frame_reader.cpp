@@ -1,6 +1,7 @@
 #include "v8/frame_reader.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "v8/positions.h"
 
@@ -357,6 +358,31 @@ std::vector<Frame> FrameReader::read_optimized(const PhysicalFrame& frame, const
   return frames;
 }
 
+// By what Maglev keeps for leaving its code at a call; empty when it keeps nothing there.
+std::vector<Frame> FrameReader::derive_translated(const PhysicalFrame& frame, const Code& code,
+                                                  const DeoptData& deopt) {
+  const auto active = frame.is_leaf ? std::nullopt : deopt.active_frames(heap_, code, frame.pc);
+  if (!active) return {};
+  std::vector<Frame> frames;
+  for (auto one = active->rbegin(); one != active->rend(); ++one) {
+    const bool outermost = std::next(one) == active->rend();
+    const auto shared = deopt.shared_literal(heap_, one->literal);
+    Function* function = shared ? functions_.find(*shared) : nullptr;
+    // The outermost is the function that the code belongs to, or this is no record of it.
+    if (function == nullptr || (outermost && (one->is_builtin || *shared != deopt.shared()))) return {};
+    Frame result = one->is_builtin ? frame_of_kind(FrameKind::kBuiltin, function->shared.name())
+                                   : describe(*function, std::nullopt);
+    result.tier = code.tier();
+    result.inlined = !outermost;
+    const Bytecode* bytecode = one->is_builtin || !function->shared.bytecode()
+                                   ? nullptr
+                                   : find_bytecode(*function->shared.bytecode());
+    if (bytecode != nullptr) result.offset = bytecode_position(*bytecode, one->bytecode_offset);
+    frames.push_back(std::move(result));
+  }
+  return frames;
+}
+
 // All but what the closure in the frame tells.
 std::vector<Frame> FrameReader::derive_optimized(const PhysicalFrame& frame, const Code& code) {
   const auto deopt = DeoptData::load(heap_, code);
@@ -366,14 +392,15 @@ std::vector<Frame> FrameReader::derive_optimized(const PhysicalFrame& frame, con
     unknown.tier = code.tier();
     return {unknown};
   }
+  if (auto translated = derive_translated(frame, code, *deopt); !translated.empty()) return translated;
   const auto table = heap_.load_bytes(code.positions(), kMaxPositionBytes);
   const auto code_offset =
       static_cast<std::int64_t>(frame.pc - code.instructions().begin) - (frame.is_leaf ? 0 : 1);
   auto position = table ? find_position(*table, code_offset, position_encoding()) : std::nullopt;
   std::vector<Frame> frames;
   bool complete = true;
-  // Maglev often has no position for a call, so that the last one before it is found, which may be lines
-  // away.
+  // Maglev often has no position for a call without a record, so that the last one before it is found, which
+  // may be lines away.
   const bool sure = code.tier() != Tier::kMaglev;
   for (int depth = 0; position && position->inlining_id() >= 0 && heap_.layout().is_known_version();
        ++depth) {

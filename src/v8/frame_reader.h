@@ -106,6 +106,7 @@ class FrameReader {
   std::vector<Frame> read_builtin(const PhysicalFrame& frame, std::optional<TaggedWord> function);
 
   std::vector<Frame> derive_optimized(const PhysicalFrame& frame, const Code& code);
+  std::vector<Frame> derive_translated(const PhysicalFrame& frame, const Code& code, const DeoptData& deopt);
   std::int32_t derive_baseline_offset(const PhysicalFrame& frame, const Code& code,
                                       const BytecodeArray& array);
   std::int32_t bytecode_position(const Bytecode& bytecode, std::int64_t index);

@@ -165,7 +165,7 @@ class RecordOf:
 
     @staticmethod
     def call_problem(source, callee, caller):
-        if not caller["line"] or not caller["sure"]:
+        if not caller["line"]:
             return None
         name = callee["function"]
         if CALLED_BY.get(name, name + "(") in source[caller["line"] - 1]:

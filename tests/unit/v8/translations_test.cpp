@@ -1,0 +1,133 @@
+#include "v8/translations.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace nodescope::v8 {
+namespace {
+
+std::string varint(std::uint64_t value) {
+  std::string bytes;
+  do {
+    const auto low = static_cast<unsigned char>(value & 0x7F);
+    value >>= 7;
+    bytes += static_cast<char>(low | (value != 0 ? 0x80u : 0u));
+  } while (value != 0);
+  return bytes;
+}
+
+std::string zigzag(std::int64_t value) {
+  return varint(value < 0 ? (static_cast<std::uint64_t>(-value) << 1) - 1
+                          : static_cast<std::uint64_t>(value) << 1);
+}
+
+std::string begin(std::uint64_t distance, int frames, int js_frames) {
+  return "\x0e" + varint(distance) + zigzag(frames) + zigzag(js_frames);
+}
+
+std::string interpreted(int bytecode_offset, int literal) {
+  return "\x01" + zigzag(bytecode_offset) + zigzag(literal) + zigzag(9) + varint(3);
+}
+
+std::string literal(int index) {
+  return "\x26" + zigzag(index);
+}
+
+using Frames = std::vector<TranslatedFrame>;
+
+TEST(Translation, FramesOutermostFirst) {
+  const std::string bytes =
+      begin(0, 2, 2) + interpreted(40, 0) + literal(5) + literal(6) + interpreted(12, 3) + literal(7);
+  EXPECT_EQ(parse_translation(bytes, 0), (Frames{{40, 0, false}, {12, 3, false}}));
+}
+
+TEST(Translation, BuiltinsThatCallBackAndFramesThatAreNotShown) {
+  const std::string builtin = "\x02" + zigzag(77) + zigzag(1) + varint(4);
+  const std::string construct_stub = "\x05" + varint(1);
+  const std::string bytes =
+      begin(0, 4, 3) + interpreted(40, 0) + construct_stub + builtin + interpreted(-1, 2);
+  EXPECT_EQ(parse_translation(bytes, 0), (Frames{{40, 0, false}, {77, 1, true}, {-1, 2, false}}));
+}
+
+TEST(Translation, WhatIsAsInTheBasisIsTakenFromThere) {
+  const std::string basis =
+      begin(0, 2, 2) + interpreted(40, 0) + literal(5) + interpreted(12, 3) + literal(7);
+  // The first two as there, then another place in the same inlined function, then one more as there.
+  std::string second = begin(basis.size(), 2, 2);
+  second += static_cast<char>(45 + 2);
+  second += interpreted(20, 3);
+  second += static_cast<char>(45 + 1);
+  EXPECT_EQ(parse_translation(basis + second, basis.size()), (Frames{{40, 0, false}, {20, 3, false}}));
+  std::string third = begin(basis.size(), 2, 2) + "\x2c" + varint(4);
+  EXPECT_EQ(parse_translation(basis + third, basis.size()), (Frames{{40, 0, false}, {12, 3, false}}));
+}
+
+TEST(Translation, DamageGivesNothing) {
+  const std::string good = begin(0, 2, 2) + interpreted(40, 0) + literal(5) + interpreted(12, 3);
+  for (std::size_t size = 0; size < good.size(); ++size)
+    EXPECT_EQ(parse_translation(good.substr(0, size), 0), std::nullopt) << size;
+  EXPECT_EQ(parse_translation(good, 1), std::nullopt);
+  EXPECT_EQ(parse_translation(good, 1000), std::nullopt);
+  EXPECT_EQ(parse_translation(begin(5, 1, 1) + interpreted(1, 1), 0), std::nullopt);
+  EXPECT_EQ(parse_translation(begin(0, 1, 1) + "\xff", 0), std::nullopt);
+  EXPECT_EQ(parse_translation(begin(0, 1000000, 1) + interpreted(1, 1), 0), std::nullopt);
+  EXPECT_EQ(parse_translation(begin(0, -1, 1) + interpreted(1, 1), 0), std::nullopt);
+  EXPECT_EQ(parse_translation(std::string(100'000, '\x2c'), 0), std::nullopt);
+}
+
+TEST(Translation, EndlessRepetitionEnds) {
+  const std::string basis = begin(0, 1, 1) + interpreted(40, 0);
+  const std::string second = begin(basis.size(), 2, 2) + "\x2c" + varint(~std::uint64_t{0} >> 1);
+  EXPECT_EQ(parse_translation(basis + second, basis.size()), std::nullopt);
+}
+
+std::string little_endian(std::uint32_t value) {
+  std::string bytes;
+  for (int i = 0; i < 4; ++i) bytes += static_cast<char>(value >> (8 * i) & 0xFF);
+  return bytes;
+}
+
+// Translations, one byte of registers, two bytes of pc, one of the number.
+constexpr std::uint32_t kPacking = 1 | 1 << 1 | 2 << 4 | 1 << 7;
+
+std::string entry(std::uint16_t pc, std::uint8_t number, std::uint16_t exit) {
+  return {static_cast<char>(pc & 0xFF),
+          static_cast<char>(pc >> 8),
+          static_cast<char>(number),
+          static_cast<char>(exit & 0xFF),
+          static_cast<char>(exit >> 8),
+          '\0',
+          '\0'};
+}
+
+TEST(SafepointTable, FindsByReturnAddressAndByExit) {
+  const auto table =
+      SafepointTable::parse(little_endian(8) + little_endian(3) + little_endian(kPacking) + little_endian(4));
+  ASSERT_TRUE(table);
+  const std::string entries = entry(0x30, 1, 0x201) + entry(0x48, 0, 0) + entry(0x150, 3, 0x221);
+  ASSERT_EQ(table->entries_bytes(), entries.size());
+  EXPECT_EQ(table->find_translation(entries, 0x30), 0u);
+  EXPECT_EQ(table->find_translation(entries, 0x150), 2u);
+  EXPECT_EQ(table->find_translation(entries, 0x220), 2u);
+  EXPECT_EQ(table->find_translation(entries, 0x48), std::nullopt);
+  EXPECT_EQ(table->find_translation(entries, 0x31), std::nullopt);
+  for (std::size_t size = 0; size < entries.size(); ++size)
+    table->find_translation(entries.substr(0, size), 0x150);
+}
+
+TEST(SafepointTable, ImplausibleHeaders) {
+  const auto parse = [](std::uint32_t count, std::uint32_t packing) {
+    return SafepointTable::parse(little_endian(8) + little_endian(count) + little_endian(packing) +
+                                 little_endian(4));
+  };
+  EXPECT_TRUE(parse(3, kPacking));
+  EXPECT_FALSE(parse(0xFFFFFFFF, kPacking));
+  EXPECT_FALSE(parse(3, kPacking & ~1u));
+  EXPECT_FALSE(parse(3, 0xFFFFFFFF));
+  EXPECT_FALSE(parse(3, 1));
+  EXPECT_FALSE(SafepointTable::parse("short"));
+}
+
+}  // namespace
+}  // namespace nodescope::v8
