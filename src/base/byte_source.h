@@ -30,6 +30,9 @@ class ByteSource {
   // The whole content without a copy, where that is possible.  Borrowed: valid while the source lives.
   virtual std::optional<std::span<const std::byte>> mapped() { return std::nullopt; }
 
+  // Nothing of the mapping will be needed for a while: its pages need not stay in memory.
+  virtual void release_pages() {}
+
   // What to call it in messages: the path, "standard input".
   virtual std::string_view name() const = 0;
 };

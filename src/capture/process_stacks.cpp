@@ -82,13 +82,13 @@ std::string_view role_of(std::string_view function) {
 
 }  // namespace
 
-ProcessStacks::ProcessStacks(pid_t pid, Profile& profile, ImageCache& images)
-    : pid_(pid), profile_(profile), images_(images) {
+ProcessStacks::ProcessStacks(pid_t pid, Profile& profile, v8::ViewCache& cache)
+    : pid_(pid), profile_(profile), cache_(cache) {
   open();
 }
 
 void ProcessStacks::open() {
-  auto view = v8::ProcessView::open_any(pid_, images_, profile_.diagnostics);
+  auto view = v8::ProcessView::open_any(pid_, cache_, profile_.diagnostics);
   if (!view) profile_.diagnostics.warn("process could not be looked into", view.error().message);
   view_ = view ? std::move(*view) : nullptr;
   map_read_ns_ = now_ns();

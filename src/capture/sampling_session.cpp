@@ -42,10 +42,14 @@ SamplingSession::SamplingSession(const SamplingOptions& options)
 
 SamplingSession::~SamplingSession() = default;
 
-// The binaries are read first: that may take longer than a ring buffer lasts.
-Result<void> SamplingSession::attach(pid_t pid) {
+void SamplingSession::prepare(pid_t pid) {
+  if (std::ranges::find(targets_, pid) != targets_.end()) return;
   targets_.push_back(pid);
   if (const ProcessStacks* opened = options_.begin_at_exec ? nullptr : process(pid)) note_facts(*opened);
+}
+
+Result<void> SamplingSession::attach(pid_t pid) {
+  prepare(pid);
   if (auto attached = sampler_.attach(pid); !attached) return attached;
   if (attributes_.empty()) learn_attribute();
   return {};
@@ -82,7 +86,7 @@ ProcessStacks* SamplingSession::process(pid_t pid) {
       processes_.erase(static_cast<std::uint64_t>(pid));
       return nullptr;
     }
-    known = std::make_unique<ProcessStacks>(pid, profile_, images_);
+    known = std::make_unique<ProcessStacks>(pid, profile_, cache_);
   }
   return known.get();
 }

@@ -59,6 +59,11 @@ class FileSource final : public ByteSource {
     return std::span(static_cast<const std::byte*>(mapping_), static_cast<std::size_t>(*size_));
   }
 
+  void release_pages() override {
+    const std::scoped_lock lock(mapping_mutex_);
+    if (mapping_ != nullptr) ::madvise(mapping_, static_cast<std::size_t>(*size_), MADV_DONTNEED);
+  }
+
   std::string_view name() const override { return name_; }
 
  private:

@@ -15,6 +15,7 @@
 #include "target/snapshot_memory.h"
 #include "v8/code_finder.h"
 #include "v8/code_space.h"
+#include "v8/engine.h"
 #include "v8/frame_reader.h"
 #include "v8/heap.h"
 #include "v8/layout.h"
@@ -44,10 +45,9 @@ struct NativeSymbol {
 class ProcessView final : private CodeMap {
  public:
   // kUnsupported unless it runs Node.js.
-  static Result<std::unique_ptr<ProcessView>> open(pid_t pid, ImageCache& cache, Diagnostics& diagnostics);
+  static Result<std::unique_ptr<ProcessView>> open(pid_t pid, ViewCache& cache, Diagnostics& diagnostics);
   // Any program; one that is not Node.js has only native frames.
-  static Result<std::unique_ptr<ProcessView>> open_any(pid_t pid, ImageCache& cache,
-                                                       Diagnostics& diagnostics);
+  static Result<std::unique_ptr<ProcessView>> open_any(pid_t pid, ViewCache& cache, Diagnostics& diagnostics);
   ~ProcessView() override;
 
   const LiveProcess& process() const { return process_; }
@@ -77,10 +77,9 @@ class ProcessView final : private CodeMap {
  private:
   struct V8;
 
-  ProcessView(LiveProcess process, ImageCache& cache);
+  ProcessView(LiveProcess process, ViewCache& cache);
 
-  static Result<std::unique_ptr<ProcessView>> open(LiveProcess process, std::optional<NodeBinary> binary,
-                                                   ImageCache& cache, Diagnostics& diagnostics);
+  void find_engine(ViewCache& cache, Diagnostics& diagnostics);
   CodeRegion find(Address pc) override;
   std::span<const std::byte> code(Range<Address> range) override;
   std::optional<Address> function_begin(Address pc) override;
