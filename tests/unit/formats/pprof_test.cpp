@@ -66,7 +66,7 @@ TEST_P(PprofGolden, ReadsWhatIsThere) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, PprofGolden, ::testing::Values("go_cpu", "go_heap", "node", "odd"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& test) { return test.param; });
 
 TEST(Pprof, SaysWhatItLeftOut) {
   const auto profile = read(read_test_file("tests/golden/pprof/odd/input"));

@@ -208,7 +208,9 @@ TEST(Recording, GrowsWithTheProfile) {
   RecordingWriter writer(sink, {.chunks_per_tables = 4});
   for (std::size_t i = 0; i < whole.samples.size(); ++i) {
     growing.samples.add(whole.samples[i]);
-    if (i % 9 == 0) ASSERT_TRUE(writer.append(growing));
+    if (i % 9 == 0) {
+      ASSERT_TRUE(writer.append(growing));
+    }
     if (i == 50) growing.facts["stopped by"] = "Ctrl-C";
   }
   ASSERT_TRUE(writer.append(growing));
@@ -350,11 +352,14 @@ TEST(Recording, AHoleCostsNamesUntilTheTablesBeginAnew) {
     }
     ASSERT_EQ(shown.size(), expected.size());
     for (std::size_t i = 0; i < shown.size(); ++i) {
-      if (must_be_known[i]) EXPECT_EQ(shown[i], expected[i]) << "hole " << hole;
+      if (must_be_known[i]) {
+        EXPECT_EQ(shown[i], expected[i]) << "hole " << hole;
+      }
       const std::string_view frames = std::string_view(shown[i]).substr(shown[i].find(':') + 1);
       const std::string_view true_frames = std::string_view(expected[i]).substr(expected[i].find(':') + 1);
-      if (frames.find('f') != std::string_view::npos)
+      if (frames.find('f') != std::string_view::npos) {
         EXPECT_EQ(frames, true_frames.substr(true_frames.size() - frames.size()));
+      }
     }
   }
 }
@@ -413,16 +418,6 @@ TEST(Recording, AnyPrefixIsSafe) {
   testing::read_every_prefix(kRecordingFormat, write(rich_profile()));
 }
 
-TEST(Recording, StopsWhenCancelled) {
-  const std::string file = write(rich_profile());
-  Progress progress;
-  progress.cancelled = true;
-  MemorySource source(file, "test.nscope");
-  const auto profile = kRecordingFormat.read(source, {.progress = &progress});
-  ASSERT_FALSE(profile);
-  EXPECT_EQ(profile.error().code, ErrorCode::kInterrupted);
-}
-
 TEST(Recording, HeadersTellTimesWithoutDecompressing) {
   const Profile profile = rich_profile();
   const std::vector<Place> chunks = chunks_of(write(profile, {.samples_per_chunk = 10}));
@@ -478,7 +473,7 @@ TEST_P(RecordingGolden, ReadsWhatTheSpecificationSays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, RecordingGolden, ::testing::Values("plain", "zstd", "damaged"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& test) { return test.param; });
 
 }  // namespace
 }  // namespace nodescope
