@@ -67,6 +67,10 @@ class FileOpener {
 // The whole content, up to `limit` bytes: the mapping where there is one, else read into `storage`.
 Result<std::span<const std::byte>> read_whole(ByteSource& source, std::string& storage, std::uint64_t limit);
 
+// The same for an input that may have any size where it is mapped: the limit is for what is held in memory.
+Result<std::span<const std::byte>> map_or_read_whole(ByteSource& source, std::string& storage,
+                                                     std::uint64_t memory_limit);
+
 inline std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
