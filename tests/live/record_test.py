@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 """`nodescope record` on real node processes that are never stopped: record_test.py NODESCOPE MAJOR|VERSION..."""
 import collections
+import fcntl
 import os
 import pathlib
+import pty
 import re
+import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -392,6 +397,60 @@ class RecordAnything(unittest.TestCase):
         finally:
             for process in processes:
                 end(process)
+
+    def test_top_without_a_terminal(self):
+        process = start(self.command, "busy.js")
+        try:
+            done = subprocess.run([NODESCOPE, "top", str(process.pid), "-n", "2"], capture_output=True, text=True, timeout=60)
+        finally:
+            end(process)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout.count("nodescope top · Node.js " + nodes.NEWEST[22]), 2)
+        self.assertRegex(done.stdout, r"js\s+(turbofan|baseline|interpreted)\s+\w+ .*busy\.js:\d+")
+
+    def test_top_in_a_terminal(self):
+        process = start(self.command, "busy.js")
+        primary, secondary = pty.openpty()
+        try:
+            fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 120, 0, 0))
+            before = termios.tcgetattr(secondary)
+            top = subprocess.Popen([NODESCOPE, "top", str(process.pid), "--interval", "0.3"], stdin=secondary, stdout=secondary,
+                                   stderr=secondary)
+            self.wait_for_text(primary, "q quit")
+            os.write(primary, b"s/sumOf\n")
+            screen = self.wait_for_text(primary, "filter [sumOf]")
+            self.assertIn("sort (total)", screen)
+            os.write(primary, b"t")
+            self.wait_for_text(primary, f"main {process.pid}")
+            os.write(primary, b"q")
+            self.assertEqual(top.wait(timeout=20), 0)
+            self.assertEqual(termios.tcgetattr(secondary), before)
+        finally:
+            end(process)
+            os.close(primary)
+            os.close(secondary)
+
+    def wait_for_text(self, terminal, text):
+        seen = ""
+        limit = time.monotonic() + 20
+        while time.monotonic() < limit:
+            if select.select([terminal], [], [], 0.1)[0]:
+                seen += os.read(terminal, 65536).decode(errors="replace")
+            if text in seen:
+                return seen
+        self.fail(f"{text!r} did not appear in {seen[-2000:]!r}")
+
+    def test_demo(self):
+        path = os.pathsep.join([str(pathlib.Path(self.node).parent), os.environ["PATH"]])
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([NODESCOPE, "demo", "--seconds", "6"], cwd=folder, capture_output=True, text=True, timeout=100,
+                                  env={**os.environ, "PATH": path, "TMPDIR": folder})
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(sorted(os.listdir(folder)), ["nodescope-demo.nscope", "nodescope-demo.svg"])
+            seen = recording.Recording(NODESCOPE, folder + "/nodescope-demo.nscope")
+        self.assertIn("aggregateMetrics", done.stdout)
+        self.assertIn("handleRequest", done.stdout)
+        self.assertEqual(len({s[1] for s in seen.samples()}), 3)
 
     def test_no_such_process(self):
         done = subprocess.run([NODESCOPE, "record", "999999999", "-o", "/dev/null"], capture_output=True, text=True)
