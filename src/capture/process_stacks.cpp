@@ -185,12 +185,17 @@ ProcessStacks::Built ProcessStacks::build(const RegisterSet& registers, StackSna
   return built;
 }
 
-std::string ProcessStacks::thread_name(pid_t tid, StackId stack) const {
+std::string ProcessStacks::thread_name(pid_t tid, const Built& built, Address stack_pointer) const {
   if (tid == pid_) return "main";
-  const std::vector<FrameId> frames = profile_.stacks.unwind(stack);
+  const std::vector<FrameId> frames = profile_.stacks.unwind(built.stack);
   for (std::size_t i = 0; i < std::min(frames.size(), kRoleDepth); ++i) {
     const std::string_view role = role_of(profile_.text(profile_.frames[frames[i]].function));
     if (!role.empty()) return std::string(role);
+  }
+  if (view_ != nullptr && !built.summary.complete) {
+    for (const std::string& function : view_->functions_at_stack_begin(stack_pointer)) {
+      if (const std::string_view role = role_of(function); !role.empty()) return std::string(role);
+    }
   }
   const auto name = read_proc_file(pid_, fmt::format("task/{}/comm", tid));
   std::string_view text = name ? std::string_view(*name) : std::string_view();
@@ -198,10 +203,10 @@ std::string ProcessStacks::thread_name(pid_t tid, StackId stack) const {
   return to_valid_utf8(text);
 }
 
-ThreadId ProcessStacks::thread(pid_t tid, StackId stack) {
+ThreadId ProcessStacks::thread(pid_t tid, const Built& built, Address stack_pointer) {
   const auto known = threads_.find(static_cast<std::uint64_t>(tid));
   if (known != threads_.end()) return known->second;
-  const ThreadId id = profile_.intern_thread(process_id_, tid, thread_name(tid, stack));
+  const ThreadId id = profile_.intern_thread(process_id_, tid, thread_name(tid, built, stack_pointer));
   threads_.emplace(static_cast<std::uint64_t>(tid), id);
   return id;
 }

@@ -46,7 +46,7 @@ class ProcessStacks {
   };
   Built build(const RegisterSet& registers, StackSnapshot snapshot);
 
-  ThreadId thread(pid_t tid, StackId stack);
+  ThreadId thread(pid_t tid, const Built& built, Address stack_pointer);
   void rename(pid_t tid) { threads_.erase(static_cast<std::uint64_t>(tid)); }
 
  private:
@@ -54,7 +54,7 @@ class ProcessStacks {
   void refresh_map_if_due(std::uint64_t now_ns);
   FrameId frame_of(const v8::NativeFrame& native);
   FrameId frame_of(const v8::Frame& frame);
-  std::string thread_name(pid_t tid, StackId stack) const;
+  std::string thread_name(pid_t tid, const Built& built, Address stack_pointer) const;
 
   pid_t pid_;
   Profile& profile_;

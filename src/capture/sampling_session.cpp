@@ -157,14 +157,15 @@ void SamplingSession::add_sample(std::span<const std::byte> body) {
   ProcessStacks* stacks = process(sample->pid);
   if (stacks == nullptr) return;
   ProcessStacks::Built built;
+  Address stack_pointer;
   const bool has_user_part = sample->register_abi == perf::kRegisterAbi64;
   if (has_user_part) {
     const RegisterSet registers = perf::registers_of(attributes_[0], *sample);
-    const Address stack_pointer{registers.get(Register::kRsp).value_or(0)};
+    stack_pointer = Address{registers.get(Register::kRsp).value_or(0)};
     built = stacks->build(registers, {stack_pointer, sample->stack});
   }
   settle(built.summary);
-  const ThreadId thread = stacks->thread(sample->tid, built.stack);
+  const ThreadId thread = stacks->thread(sample->tid, built, stack_pointer);
   const StackId stack = push_kernel_frames(built.stack, *sample);
   profile_.samples.add(
       {static_cast<std::int64_t>(sample->time), stack, {thread, sample->cpu, event_}, sampler_.period_ns()});

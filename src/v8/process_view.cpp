@@ -235,6 +235,25 @@ std::optional<Address> ProcessView::function_begin(Address pc) {
   return pc - (*here - symbol->address);
 }
 
+// The thread's own data lie at the beginning, some 2 KB with glibc, then the frames of its first functions.
+std::vector<std::string> ProcessView::functions_at_stack_begin(Address stack_pointer) {
+  constexpr std::uint64_t kBytes = 8192;
+  const Region* region = process_.map().find(stack_pointer);
+  if (region == nullptr) return {};
+  std::vector<std::uint64_t> words(std::min(region->range.end - stack_pointer, kBytes) /
+                                   sizeof(std::uint64_t));
+  const Address begin = region->range.end - words.size() * sizeof(std::uint64_t);
+  if (!memory_.read(begin, std::as_writable_bytes(std::span(words)))) return {};
+  std::vector<std::string> names;
+  for (std::size_t i = words.size(); i-- > 0;) {
+    const Address pc{words[i]};
+    const Region* code = process_.map().find(pc);
+    if (code == nullptr || !code->executable || !code->has_file()) continue;
+    if (const auto symbol = symbol_at(pc - 1)) names.push_back(display_name(*symbol));
+  }
+  return names;
+}
+
 std::string ProcessView::copy_stack(Address stack_pointer) {
   const Region* region = process_.map().find(stack_pointer);
   if (region == nullptr) return {};

@@ -69,6 +69,10 @@ class ProcessView final : private CodeMap {
   // From now on frames come with what their functions were called with.
   void read_arguments() { reads_arguments_ = true; }
 
+  // Native functions that words near the beginning of a thread's stack point into, outermost first: for what
+  // a thread was started, when its stack cannot be followed that far.  Some may be leftovers.
+  std::vector<std::string> functions_at_stack_begin(Address stack_pointer);
+
   // These may be called after it went on.
   NativeSymbol resolve(const NativeFrame& frame);
   const std::string& script_name(ScriptId script) const;
