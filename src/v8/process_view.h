@@ -87,6 +87,9 @@ class ProcessView final : private CodeMap {
   CodeRegion find(Address pc) override;
   std::span<const std::byte> code(Range<Address> range) override;
   std::optional<Address> function_begin(Address pc) override;
+  std::optional<std::uint64_t> word_below_stack(Address address) override {
+    return memory_.load<std::uint64_t>(address);
+  }
 
   CodeSpace derive_code_space();
   std::vector<Range<Address>> derive_generated_code() const;
