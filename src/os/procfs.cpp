@@ -36,6 +36,30 @@ Result<std::vector<pid_t>> list_numbers(const std::string& folder) {
   return numbers;
 }
 
+struct OpenFile {
+  FileDescriptor fd;
+  struct stat status{};
+};
+
+// Neither links nor ".." lead out of the root folder of the process.
+Result<OpenFile> open_below_root(pid_t pid, const std::string& path, int more_flags) {
+  const std::string attempt = fmt::format("opening {} of process {}", path, pid);
+  const std::string root = fmt::format("/proc/{}/root", pid);
+  const FileDescriptor folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open()) return fail_errno(errno, attempt);
+  open_how how{};
+  // O_NONBLOCK: a FIFO must not make us wait for its writer.
+  how.flags = static_cast<std::uint64_t>(O_RDONLY | O_CLOEXEC | O_NONBLOCK | more_flags);
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  OpenFile file;
+  file.fd =
+      FileDescriptor(static_cast<int>(::syscall(SYS_openat2, folder.get(), path.c_str(), &how, sizeof how)));
+  if (!file.fd.is_open()) return fail_errno(errno, attempt);
+  if (::fstat(file.fd.get(), &file.status) != 0) return fail_errno(errno, attempt);
+  if (!S_ISREG(file.status.st_mode)) return fail(ErrorCode::kUnsupported, path + " is not a regular file");
+  return file;
+}
+
 }  // namespace
 
 pid_t own_pid() {
@@ -110,22 +134,27 @@ Result<FileIdentity> identify_executable(pid_t pid) {
 }
 
 Result<std::unique_ptr<ByteSource>> open_in_root(pid_t pid, const std::string& path) {
-  const std::string attempt = fmt::format("opening {} of process {}", path, pid);
-  const std::string root = fmt::format("/proc/{}/root", pid);
-  const FileDescriptor folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.is_open()) return fail_errno(errno, attempt);
-  open_how how{};
-  // O_NONBLOCK: a FIFO must not make us wait for its writer.
-  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  const FileDescriptor fd(
-      static_cast<int>(::syscall(SYS_openat2, folder.get(), path.c_str(), &how, sizeof how)));
-  if (!fd.is_open()) return fail_errno(errno, attempt);
-  struct stat status{};
-  if (::fstat(fd.get(), &status) != 0) return fail_errno(errno, attempt);
-  if (!S_ISREG(status.st_mode)) return fail(ErrorCode::kUnsupported, path + " is not a regular file");
+  const auto file = open_below_root(pid, path, 0);
+  if (!file) return std::unexpected(file.error());
   // Once more through our own descriptor, which names this file and no other.
-  return open_file(fmt::format("/proc/self/fd/{}", fd.get()));
+  return open_file(fmt::format("/proc/self/fd/{}", file->fd.get()));
+}
+
+Result<std::unique_ptr<ByteSource>> open_own_file_in_root(pid_t pid, const std::string& path) {
+  const auto file = open_below_root(pid, path, O_NOFOLLOW);
+  if (!file) return std::unexpected(file.error());
+  struct stat process{};
+  const std::string folder = fmt::format("/proc/{}", pid);
+  if (::stat(folder.c_str(), &process) != 0) return fail_errno(errno, "looking at " + folder);
+  const uid_t owner = file->status.st_uid;
+  if (owner != 0 && owner != process.st_uid) {
+    return fail(
+        ErrorCode::kPermission,
+        fmt::format(
+            "{} of process {} belongs to user {}, neither to root nor to the process's own: not trusted",
+            path, pid, owner));
+  }
+  return open_file(fmt::format("/proc/self/fd/{}", file->fd.get()));
 }
 
 }  // namespace nodescope

@@ -56,4 +56,8 @@ Result<FileIdentity> identify_executable(pid_t pid);
 // `path` as the process sees it: below its root folder, out of which neither links nor ".." lead.
 Result<std::unique_ptr<ByteSource>> open_in_root(pid_t pid, const std::string& path);
 
+// The same for a file that the process writes about itself, in a folder where anybody may put one (/tmp): not
+// a link, and it must belong to the process's user or to root.
+Result<std::unique_ptr<ByteSource>> open_own_file_in_root(pid_t pid, const std::string& path);
+
 }  // namespace nodescope

@@ -59,6 +59,10 @@ Result<std::unique_ptr<ByteSource>> LiveProcess::open_source(const Region& regio
   return open_in_root(pid_, region.path);
 }
 
+Result<std::unique_ptr<ByteSource>> LiveProcess::open_perf_map() const {
+  return open_own_file_in_root(pid_, fmt::format("/tmp/perf-{}.map", innermost_pid_));
+}
+
 Result<OwnedElf> LiveProcess::open_image(const Region& region) const {
   auto source = open_source(region);
   if (!source) return std::unexpected(source.error());

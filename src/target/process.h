@@ -34,6 +34,10 @@ class LiveProcess {
   // is gone.
   Result<OwnedElf> open_image(const Region& region) const;
 
+  // The names of generated code that the process has written itself (node --perf-basic-prof), inside of its
+  // container.  kNotFound: it has not.
+  Result<std::unique_ptr<ByteSource>> open_perf_map() const;
+
   // Whether `file` is what is mapped there: a file may be replaced under the same name.
   bool has_mapped(const Region& region, const ElfFile& file) const;
 

@@ -41,6 +41,7 @@ struct Frame {
   bool sure = true;                    // false: the line may be wrong, or what is known about this V8
   std::int32_t function_offset = -1;   // where in the script the function begins; -1: not known
   TaggedWord shared;                   // the SharedFunctionInfo; zero: none
+  Address pc;                          // of code that has no function; zero: it has
   std::optional<Arguments> arguments;  // where they were asked for and are in the frame
 };
 

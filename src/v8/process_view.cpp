@@ -263,6 +263,18 @@ std::string ProcessView::copy_stack(Address stack_pointer) {
   return stack;
 }
 
+std::string ProcessView::name_in_perf_map(Address pc, Diagnostics& diagnostics) {
+  if (!perf_map_) {
+    perf_map_ = PerfMap::parse({}, diagnostics);
+    if (auto source = process_.open_perf_map()) {
+      if (auto map = PerfMap::read(std::move(*source), diagnostics)) perf_map_ = std::move(*map);
+    } else if (source.error().code != ErrorCode::kNotFound) {
+      diagnostics.warn("perf map was not used", source.error().message);
+    }
+  }
+  return std::string(perf_map_->find(pc).value_or(""));
+}
+
 // An inlined function has none on the stack; the one that it was inlined into is the last.
 void ProcessView::add_arguments(const PhysicalFrame& physical, Frame& frame) {
   if (physical.frameless || frame.kind != FrameKind::kJs) return;
@@ -294,6 +306,7 @@ Stack ProcessView::read_stack(const RegisterSet& registers, StackSnapshot snapsh
                               i == 0 || innermost_with_frame ? &registers : nullptr};
     std::vector<Frame> logical = v8_->reader.read(frame);
     if (reads_arguments_) add_arguments(frame, logical.back());
+    if (!logical.back().shared.is_object()) logical.back().pc = frame.is_leaf ? pc : pc - 1;
     std::ranges::move(logical, std::back_inserter(stack.entries));
   }
   stack_and_memory_.clear_snapshot();

@@ -8,6 +8,7 @@
 
 #include "base/diagnostics.h"
 #include "base/result.h"
+#include "binary/perf_map.h"
 #include "binary/unwinder.h"
 #include "target/images.h"
 #include "target/live_memory.h"
@@ -75,6 +76,9 @@ class ProcessView final : private CodeMap {
 
   // These may be called after it went on.
   NativeSymbol resolve(const NativeFrame& frame);
+  // What the process itself has written down about generated code at `pc`; empty: nothing.  It may be about
+  // code that was there before.
+  std::string name_in_perf_map(Address pc, Diagnostics& diagnostics);
   const std::string& script_name(ScriptId script) const;
   std::optional<LineColumn> place(ScriptId script, std::int32_t offset);
 
@@ -108,6 +112,7 @@ class ProcessView final : private CodeMap {
   std::unique_ptr<V8> v8_;  // null: not Node.js
   Unwinder unwinder_;
   std::string code_bytes_;
+  std::optional<PerfMap> perf_map_;  // once it was asked for
   bool reads_arguments_ = false;
 };
 

@@ -52,7 +52,7 @@ struct Dump {
   Diagnostics diagnostics;
 };
 
-DumpedFrame describe(v8::ProcessView& view, const v8::NativeFrame& native) {
+DumpedFrame describe(v8::ProcessView& view, const v8::NativeFrame& native, Diagnostics&) {
   v8::NativeSymbol symbol = view.resolve(native);
   DumpedFrame frame;
   frame.kind = "native";
@@ -62,11 +62,20 @@ DumpedFrame describe(v8::ProcessView& view, const v8::NativeFrame& native) {
   return frame;
 }
 
-DumpedFrame describe(v8::ProcessView& view, const v8::Frame& js) {
+DumpedFrame describe(v8::ProcessView& view, const v8::Frame& js, Diagnostics& diagnostics) {
   DumpedFrame frame;
   frame.kind = v8::to_string(js.kind);
   frame.function = v8::display_name(js);
   if (frame.function.empty()) frame.function = "(anonymous)";
+  // The kind is known and the name is what the process once wrote down.
+  const bool is_nameless = js.kind == v8::FrameKind::kRegExp || js.kind == v8::FrameKind::kUnknownJs;
+  std::string noted = is_nameless ? view.name_in_perf_map(js.pc, diagnostics) : std::string();
+  if (!noted.empty()) {
+    frame.function = std::move(noted);
+    frame.sure = false;
+    frame.tier = js.tier;
+    return frame;
+  }
   frame.tier = js.tier;
   frame.inlined = js.inlined;
   frame.sure = js.sure;
@@ -102,7 +111,8 @@ Result<Dump> take_dump(std::int32_t pid, bool arguments) {
     DumpedThread& thread =
         dump.threads.emplace_back(DumpedThread{read.tid, thread_name(**view, read.tid), {}, read.stack.end});
     for (const v8::StackEntry& entry : read.stack.entries) {
-      thread.frames.push_back(std::visit([&](const auto& frame) { return describe(**view, frame); }, entry));
+      thread.frames.push_back(
+          std::visit([&](const auto& frame) { return describe(**view, frame, dump.diagnostics); }, entry));
     }
     if (thread.end != UnwindEnd::kRoot) {
       dump.diagnostics.warn("stack is not complete",
