@@ -138,6 +138,11 @@ FrameId ProcessStacks::frame_of(const v8::NativeFrame& native) {
 
 FrameId ProcessStacks::frame_of(const v8::Frame& from) {
   Frame frame;
+  if (from.kind == v8::FrameKind::kRegExp) {
+    // "RegExp:^a+$", if the process has noted it for perf.
+    const std::string noted = view_->name_in_perf_map(from.pc, profile_.diagnostics);
+    if (!noted.empty()) return profile_.frames.intern(frame_of_symbol(profile_, to_valid_utf8(noted), {}));
+  }
   frame.kind = kind_of(from.kind);
   frame.tier = tier_of(from.tier);
   frame.inlined = from.inlined;

@@ -255,6 +255,16 @@ class RecordAnything(unittest.TestCase):
             seen = recording.Recording(NODESCOPE, path)
         self.assertTrue(any(f["function"] == "leaf" for s in seen.samples() for f in s[4]))
 
+    def test_regular_expressions_have_the_names_that_the_process_noted(self):
+        process = start([self.node, "--perf-basic-prof"], "busy.js")
+        try:
+            seen = record(process.pid, 2, 499)
+        finally:
+            end(process)
+            pathlib.Path(f"/tmp/perf-{process.pid}.map").unlink(missing_ok=True)
+        names = {f["function"] for s in seen.samples() for f in s[4] if f["kind"] == "regexp"}
+        self.assertEqual(names, {r"(\w+)\s+(\d+)"})
+
     def test_threads_are_named(self):
         process = start(self.command, "busy.js")
         try:
