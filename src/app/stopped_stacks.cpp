@@ -31,7 +31,8 @@ Result<StoppedStacks> read_stopped_stacks(v8::ProcessView& view) {
   view.begin_generation();
   StoppedStacks stacks;
   for (const StoppedThread& thread : stopped->threads())
-    stacks.threads.push_back({thread.tid, view.read_stack(register_set(thread.registers))});
+    stacks.threads.push_back(
+        {thread.tid, view.read_stack(register_set(thread.registers), thread.registers.fs_base)});
   stacks.stopped_ns = stopped->resume_ns();
   return stacks;
 }

@@ -14,7 +14,7 @@ Result<Engine> Engine::read(const ElfFile& file) {
   const auto builtins = find_embedded_builtins(file);
   const auto begin = builtins ? file.to_offset(builtins->begin) : std::nullopt;
   if (!begin) return fail(ErrorCode::kUnsupported, "V8's builtins were not found");
-  return Engine{std::move(*layout), {*begin, *begin + builtins->size_bytes()}};
+  return Engine{std::move(*layout), {*begin, *begin + builtins->size_bytes()}, ExitFrames::find(file)};
 }
 
 Result<std::shared_ptr<const Engine>> ViewCache::engine(const ImageKey& key, const ElfFile& file) {

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "binary/elf_file.h"
 #include "target/images.h"
+#include "v8/exit_frame.h"
 #include "v8/layout.h"
 
 namespace nodescope::v8 {
@@ -15,6 +17,7 @@ namespace nodescope::v8 {
 struct Engine {
   Layout layout;
   Range<FileOffset> builtins;  // its embedded builtins
+  std::optional<ExitFrames> exit_frames;
 
   // kNotFound when the binary does not hold V8; kUnsupported when it cannot be made use of.
   static Result<Engine> read(const ElfFile& file);

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <iterator>
+
+#include "v8/exit_frame.h"
 
 namespace nodescope::v8 {
 
@@ -34,6 +37,7 @@ struct ProcessView::V8 {
   CodeFinder codes;
   Scripts scripts;
   FrameReader reader;
+  std::optional<ExitFrames> exit_frames;  // of a program, not of a library
 };
 
 ProcessView::ProcessView(LiveProcess process, ViewCache& cache)
@@ -97,6 +101,7 @@ void ProcessView::find_engine(ViewCache& cache, Diagnostics& diagnostics) {
                        (*engine)->layout.versions.v8);
     }
     v8_ = std::make_unique<V8>(*engine, key, stack_and_memory_, space_);
+    if (region->path == process_.executable()) v8_->exit_frames = (*engine)->exit_frames;
     return;
   }
 }
@@ -283,27 +288,61 @@ void ProcessView::add_arguments(const PhysicalFrame& physical, Frame& frame) {
     frame.arguments->sure = false;
 }
 
-Stack ProcessView::read_stack(const RegisterSet& registers) {
+Stack ProcessView::read_stack(const RegisterSet& registers, std::uint64_t thread_pointer) {
   const Address stack_pointer{registers.get(Register::kRsp).value_or(0)};
   const std::string copy = copy_stack(stack_pointer);
-  return read_stack(registers, {stack_pointer, std::as_bytes(std::span(copy))});
+  const StackSnapshot snapshot{stack_pointer, std::as_bytes(std::span(copy))};
+  Stack stack = read_stack(registers, snapshot);
+  if (thread_pointer != 0 && stack.end != UnwindEnd::kRoot) continue_at_exit(stack, snapshot, thread_pointer);
+  return stack;
 }
 
 Stack ProcessView::read_stack(const RegisterSet& registers, StackSnapshot snapshot) {
+  return walk(registers, snapshot, false);
+}
+
+// A stack that ended in native code goes on where V8 says that the thread left JavaScript.
+void ProcessView::continue_at_exit(Stack& stack, StackSnapshot snapshot, std::uint64_t thread_pointer) {
+  const bool reached_js = std::ranges::any_of(
+      stack.entries, [](const auto& entry) { return std::holds_alternative<Frame>(entry); });
+  if (reached_js || v8_ == nullptr || !v8_->exit_frames) return;
+  const auto frame_pointer = v8_->exit_frames->newest(memory_, thread_pointer);
+  if (!frame_pointer || *frame_pointer < snapshot.begin) return;
+  const std::uint64_t offset = *frame_pointer - snapshot.begin;
+  if (offset + 2 * sizeof(std::uint64_t) > snapshot.bytes.size()) return;
+  std::array<std::uint64_t, 2> saved{};  // the caller's frame pointer and the return address
+  std::memcpy(saved.data(), snapshot.bytes.data() + offset, sizeof saved);
+  if (space_.kind(Address{saved[1]} - 1) == CodeSpace::Kind::kOther) return;
+  RegisterSet caller;
+  caller.set(Register::kRbp, saved[0]);
+  caller.set(Register::kRip, saved[1]);
+  caller.set(Register::kRsp, frame_pointer->value + sizeof saved);
+  const StackSnapshot rest{*frame_pointer + sizeof saved, snapshot.bytes.subspan(offset + sizeof saved)};
+  Stack outer = walk(caller, rest, true);
+  std::ranges::move(outer.entries, std::back_inserter(stack.entries));
+  stack.end = outer.end;
+  stack.has_gap = true;
+}
+
+// `at_return_address`: the innermost is where a call returns to, not where a thread stands.
+Stack ProcessView::walk(const RegisterSet& registers, StackSnapshot snapshot, bool at_return_address) {
   stack_and_memory_.set_snapshot(snapshot.begin, snapshot.bytes);
   const UnwoundStack unwound = unwinder_.unwind(registers, snapshot, *this);
   Stack stack;
   stack.end = unwound.end;
-  const bool frameless = unwound.pcs.size() > 1 && unwound.frame_pointers[0] == unwound.frame_pointers[1];
+  const bool frameless =
+      !at_return_address && unwound.pcs.size() > 1 && unwound.frame_pointers[0] == unwound.frame_pointers[1];
   for (std::size_t i = 0; i < unwound.pcs.size(); ++i) {
     const Address pc = unwound.pcs[i];
-    if (space_.kind(i == 0 ? pc : pc - 1) == CodeSpace::Kind::kOther) {
-      stack.entries.emplace_back(NativeFrame{pc, i != 0});
+    const bool is_leaf = i == 0 && !at_return_address;
+    if (space_.kind(is_leaf ? pc : pc - 1) == CodeSpace::Kind::kOther) {
+      stack.entries.emplace_back(NativeFrame{pc, !is_leaf});
       continue;
     }
     const bool innermost_with_frame = i == (frameless ? 1u : 0u);
-    const PhysicalFrame frame{pc, unwound.frame_pointers[i], frameless && i == 0, i == 0,
-                              i == 0 || innermost_with_frame ? &registers : nullptr};
+    const bool has_registers = !at_return_address && (i == 0 || innermost_with_frame);
+    const PhysicalFrame frame{pc, unwound.frame_pointers[i], frameless && i == 0, is_leaf,
+                              has_registers ? &registers : nullptr};
     std::vector<Frame> logical = v8_->reader.read(frame);
     if (reads_arguments_) add_arguments(frame, logical.back());
     if (!logical.back().shared.is_object()) logical.back().pc = frame.is_leaf ? pc : pc - 1;

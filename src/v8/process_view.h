@@ -35,6 +35,8 @@ using StackEntry = std::variant<NativeFrame, Frame>;
 struct Stack {
   std::vector<StackEntry> entries;
   UnwindEnd end = UnwindEnd::kRoot;
+  // Native code that could not be unwound was left out: what follows is where the thread left JavaScript.
+  bool has_gap = false;
 };
 
 struct NativeSymbol {
@@ -62,8 +64,9 @@ class ProcessView final : private CodeMap {
   // The memory may have changed since the last time.
   void begin_generation();
 
-  // The stack as it is now, of a process that stands still.
-  Stack read_stack(const RegisterSet& registers);
+  // The stack as it is now, of a process that stands still.  `thread_pointer` (fs_base) finds the part in
+  // JavaScript when native code cannot be unwound; 0: not known.
+  Stack read_stack(const RegisterSet& registers, std::uint64_t thread_pointer = 0);
   // The stack as it was when the copy was made, with as little trust in what has happened since as possible.
   Stack read_stack(const RegisterSet& registers, StackSnapshot stack);
 
@@ -99,6 +102,8 @@ class ProcessView final : private CodeMap {
   std::vector<Range<Address>> derive_generated_code() const;
   bool is_node_binary(const Region& region) const;
   void add_arguments(const PhysicalFrame& physical, Frame& frame);
+  Stack walk(const RegisterSet& registers, StackSnapshot snapshot, bool at_return_address);
+  void continue_at_exit(Stack& stack, StackSnapshot snapshot, std::uint64_t thread_pointer);
   std::string copy_stack(Address stack_pointer);
   std::optional<Symbol> symbol_at(Address pc);
 

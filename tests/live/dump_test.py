@@ -20,6 +20,7 @@ import truth
 
 NODESCOPE = ""
 BUSY = pathlib.Path(__file__).resolve().parent / "busy.js"
+STUCK = BUSY.with_name("stuck_addon.c")
 ARGUMENTS = BUSY.with_name("arguments.js")
 BUSY_DUMPS = 40
 
@@ -101,6 +102,33 @@ class DumpOf:
             process.kill()
             process.wait()
             process.stdout.close()
+
+    def test_native_code_that_cannot_be_unwound(self):
+        if not nodes.is_official(self.version) or int(self.version.split(".")[0]) < 20:
+            self.skipTest("this build does not tell where a thread keeps its isolate")
+        if shutil.which("cc") is None:
+            self.skipTest("there is no C compiler here")
+        with tempfile.TemporaryDirectory() as folder:
+            addon = pathlib.Path(folder) / "stuck.node"
+            subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-fomit-frame-pointer", "-fno-asynchronous-unwind-tables", "-o",
+                            str(addon), str(STUCK)], check=True)
+            program = f"function load() {{ process.dlopen({{exports: {{}}}}, '{addon}'); }}\nload();"
+            script = pathlib.Path(folder) / "load.js"
+            script.write_text(program)
+            process = subprocess.Popen([*self.command, str(script)], stdout=subprocess.PIPE, text=True)
+            try:
+                self.assertEqual(process.stdout.readline(), "ready\n")
+                seen = dump(process.pid)
+            finally:
+                process.kill()
+                process.wait()
+                process.stdout.close()
+        [main] = [thread for thread in seen["threads"] if thread["name"] == "main"]
+        places = [(f["function"], f["file"], f["line"]) for f in main["frames"] if f["kind"] == "js"]
+        self.assertIn(("load", str(script), 1), places)
+        self.assertIn(("(anonymous)", str(script), 2), places)
+        self.assertEqual(main["frames"][0]["kind"], "native")
+        self.assertTrue(any(d["what"].startswith("native frames are missing") for d in seen["diagnostics"]), seen["diagnostics"])
 
     def is_without_positions(self):
         """Maglev of V8 12 keeps none, and its records are not read."""

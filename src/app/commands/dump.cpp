@@ -114,6 +114,10 @@ Result<Dump> take_dump(std::int32_t pid, bool arguments) {
       thread.frames.push_back(
           std::visit([&](const auto& frame) { return describe(**view, frame, dump.diagnostics); }, entry));
     }
+    if (read.stack.has_gap) {
+      dump.diagnostics.warn("native frames are missing before the JavaScript part of a stack",
+                            fmt::format("thread {}", thread.tid));
+    }
     if (thread.end != UnwindEnd::kRoot) {
       dump.diagnostics.warn("stack is not complete",
                             fmt::format("thread {} ends at {}", thread.tid, to_string(thread.end)));
