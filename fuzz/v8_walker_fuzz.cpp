@@ -25,17 +25,26 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   v8::CodeFinder codes(heap);
   v8::Scripts scripts;
   v8::FrameReader reader(heap, process.space, codes, scripts);
-  for (v8::PhysicalFrame frame : process.frames) {
-    for (const bool leaf : {false, true}) {
-      frame.is_leaf = leaf;
-      frame.frameless = leaf && size % 2 == 1;
-      frame.registers = leaf ? &registers : nullptr;
-      const auto frames = reader.read(frame);
-      NODESCOPE_CHECK(!frames.empty() && frames.size() <= 65);
-      for (const v8::Frame& logical : frames) {
-        if (logical.script) scripts.place(*logical.script, logical.offset);
+  const auto read_all = [&] {
+    for (v8::PhysicalFrame frame : process.frames) {
+      for (const bool leaf : {false, true}) {
+        frame.is_leaf = leaf;
+        frame.frameless = leaf && size % 2 == 1;
+        frame.registers = leaf ? &registers : nullptr;
+        const auto frames = reader.read(frame);
+        NODESCOPE_CHECK(!frames.empty() && frames.size() <= 65);
+        for (const v8::Frame& logical : frames) {
+          if (logical.script) scripts.place(*logical.script, logical.offset);
+        }
       }
     }
-  }
+  };
+  read_all();
+  // What was learnt from bad memory is compared with good memory before it counts.
+  process.heap.memory.bytes = good.heap.memory.bytes;
+  heap.forget();
+  scripts.begin_generation();
+  reader.begin_generation();
+  read_all();
   return 0;
 }

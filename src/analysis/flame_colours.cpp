@@ -182,7 +182,7 @@ Palette plain_palette(Palette palette, std::string_view name, FrameKind kind, bo
 }  // namespace
 
 std::optional<Palette> palette_of(std::string_view name) {
-  const auto* found = std::ranges::find(kPaletteNames, name, [](const auto& entry) { return entry.first; });
+  const auto found = std::ranges::find(kPaletteNames, name, [](const auto& entry) { return entry.first; });
   if (found == kPaletteNames.end()) return std::nullopt;
   return found->second;
 }

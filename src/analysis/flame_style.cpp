@@ -123,8 +123,8 @@ double change_of_class(std::size_t index) {
 }  // namespace
 
 const Gradient* find_gradient(std::string_view name) {
-  const auto* found = std::ranges::find(kGradients, name, &Gradient::name);
-  return found == kGradients.end() ? nullptr : found;
+  const auto found = std::ranges::find(kGradients, name, &Gradient::name);
+  return found == kGradients.end() ? nullptr : &*found;
 }
 
 BoxClass kind_class(const Label& label, FrameTraits traits) {

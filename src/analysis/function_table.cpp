@@ -216,7 +216,7 @@ class TableBuilder {
 }  // namespace
 
 std::optional<GroupBy> group_by_of(std::string_view name) {
-  const auto* found = std::ranges::find(kGroupNames, name, [](const auto& entry) { return entry.first; });
+  const auto found = std::ranges::find(kGroupNames, name, [](const auto& entry) { return entry.first; });
   if (found == kGroupNames.end()) return std::nullopt;
   return found->second;
 }

@@ -66,7 +66,10 @@ std::string label_of(const Profile& profile, const Frame& frame, LabelStyle styl
   if (frame.kind == FrameKind::kJs) return script_label(profile, frame, style);
   const std::string_view function = profile.text(frame.function);
   if (function.empty()) return nameless_label(profile.text(frame.module), frame.kind);
-  if (frame.kind == FrameKind::kRegExp) return fmt::format("RegExp:{}", function);
+  // What a recording calls a regular expression whose source it could not find.
+  constexpr std::string_view kNamelessRegExp = "[regexp]";
+  if (frame.kind == FrameKind::kRegExp && function != kNamelessRegExp)
+    return fmt::format("RegExp:{}", function);
   return std::string(function);
 }
 

@@ -127,4 +127,8 @@ void use_readable_help(CLI::App& app) {
   app.formatter(std::make_shared<ReadableHelp>());
 }
 
+void limit(CLI::Option& option, double least, double most) {
+  option.check(CLI::Range(least, most).description(""));
+}
+
 }  // namespace nodescope

@@ -119,11 +119,14 @@ void run_until_end(SamplingSession& session, const RecorderOptions& options,
 }  // namespace
 
 Result<void> attach_all(SamplingSession& session, const std::vector<pid_t>& pids) {
+  // All binaries first: reading one may take longer than the ring buffers of the others last.
+  for (const pid_t pid : pids) session.prepare(pid);
   Result<void> last;
   bool any = false;
   for (const pid_t pid : pids) {
     last = session.attach(pid);
     any = any || last.has_value();
+    session.poll();
     if (!last && last.error().code != ErrorCode::kNotFound) return last;
   }
   return any ? Result<void>() : last;

@@ -52,4 +52,10 @@ Result<std::span<const std::byte>> read_whole(ByteSource& source, std::string& s
   }
 }
 
+Result<std::span<const std::byte>> map_or_read_whole(ByteSource& source, std::string& storage,
+                                                     std::uint64_t memory_limit) {
+  if (const auto mapped = source.mapped()) return *mapped;
+  return read_whole(source, storage, memory_limit);
+}
+
 }  // namespace nodescope

@@ -30,6 +30,9 @@ class ByteSource {
   // The whole content without a copy, where that is possible.  Borrowed: valid while the source lives.
   virtual std::optional<std::span<const std::byte>> mapped() { return std::nullopt; }
 
+  // Nothing of the mapping will be needed for a while: its pages need not stay in memory.
+  virtual void release_pages() {}
+
   // What to call it in messages: the path, "standard input".
   virtual std::string_view name() const = 0;
 };
@@ -63,6 +66,10 @@ class FileOpener {
 
 // The whole content, up to `limit` bytes: the mapping where there is one, else read into `storage`.
 Result<std::span<const std::byte>> read_whole(ByteSource& source, std::string& storage, std::uint64_t limit);
+
+// The same for an input that may have any size where it is mapped: the limit is for what is held in memory.
+Result<std::span<const std::byte>> map_or_read_whole(ByteSource& source, std::string& storage,
+                                                     std::uint64_t memory_limit);
 
 inline std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

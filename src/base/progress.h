@@ -5,12 +5,10 @@
 
 namespace nodescope {
 
-// Shared by the code that works and the code that shows: the worker counts, the terminal looks.  A cancelled
-// worker stops at its next block and returns kInterrupted.
+// Shared by the code that works and the code that shows: the worker counts, the terminal looks.
 struct Progress {
   std::atomic<std::uint64_t> done_bytes = 0;
   std::atomic<std::uint64_t> total_bytes = 0;  // 0: not known
-  std::atomic<bool> cancelled = false;
 };
 
 }  // namespace nodescope

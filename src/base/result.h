@@ -13,10 +13,9 @@ enum class ErrorCode : std::uint8_t {
   kUnsupported,   // understood, but outside of what we read or write
   kNotFound,
   kPermission,
-  kSystem,       // the operating system said no; the message has its words
-  kLimit,        // a bound that protects memory or time was reached
-  kUsage,        // the user asked for something that makes no sense
-  kInterrupted,  // Ctrl-C
+  kSystem,  // the operating system said no; the message has its words
+  kLimit,   // a bound that protects memory or time was reached
+  kUsage,   // the user asked for something that makes no sense
 };
 
 // `message` says what was attempted, what went wrong and, where there is one, the remedy.

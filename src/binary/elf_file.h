@@ -166,6 +166,7 @@ class OwnedElf {
 
   const ElfFile& file() const { return file_; }
   std::string_view name() const { return source_->name(); }
+  void release_pages() { source_->release_pages(); }
 
  private:
   OwnedElf(std::unique_ptr<ByteSource> source, std::unique_ptr<std::string> storage, ElfFile file)

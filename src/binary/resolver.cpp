@@ -186,7 +186,9 @@ void Resolver::load(Image& image) {
 std::optional<OwnedElf> Resolver::open_binary(const Image& image) {
   std::vector<std::string> paths;
   if (is_vdso_path(image.path)) {
-    if (image.build_id) paths.push_back(perf_cache_path(*image.build_id, "vdso", options_.search));
+    // That of this machine may be another one: it counts only by its build id.
+    if (!image.build_id) return std::nullopt;
+    paths.push_back(perf_cache_path(*image.build_id, "vdso", options_.search));
     paths.push_back(image.path);
   } else if (!image.path.ends_with(kDeleted)) {
     paths.push_back(image.path);

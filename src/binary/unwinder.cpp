@@ -21,6 +21,7 @@ constexpr std::uint64_t kPrologueBytes = 4;
 constexpr std::uint64_t kCallBytes = 7;
 
 constexpr std::uint64_t kWordBytes = 8;
+constexpr std::uint64_t kRedZoneBytes = 128;
 
 }  // namespace
 
@@ -75,8 +76,10 @@ class StackWalk final : private ExpressionContext {
     const auto& return_rule = row.registers[static_cast<std::size_t>(Register::kRip)];
     if (return_rule.kind == RuleKind::kUndefined) return UnwindEnd::kRoot;
     if (return_rule.kind == RuleKind::kSame) return UnwindEnd::kNoRule;
+    reads_below_stack_ = false;
     const auto cfa = cfa_of(row.cfa, table);
     if (!cfa) return failure_;
+    if (reads_below_stack_ && !is_behind_call(read_word(*cfa - kWordBytes))) return UnwindEnd::kImplausible;
     RegisterSet caller = registers_;
     caller.set(Register::kRsp, *cfa);
     for (std::size_t i = 0; i < kRegisterCount; ++i) {
@@ -137,6 +140,14 @@ class StackWalk final : private ExpressionContext {
   }
 
   static std::uint64_t extend(std::int32_t value) { return static_cast<std::uint64_t>(std::int64_t{value}); }
+
+  // What was read below the stack pointer may be of a later moment than the copy of the stack: the frame that it
+  // leads to must be one.
+  bool is_behind_call(std::optional<std::uint64_t> return_address) {
+    if (!return_address || *return_address < kCallBytes) return false;
+    if (find_region(Address{*return_address - 1}).kind == CodeKind::kUnknown) return false;
+    return ends_with_call(code_.code({Address{*return_address - kCallBytes}, Address{*return_address}}));
+  }
 
   // ---- code with frame pointers
 
@@ -245,7 +256,12 @@ class StackWalk final : private ExpressionContext {
     return number < kRegisterCount ? registers_.get(static_cast<Register>(number)) : std::nullopt;
   }
   std::optional<std::uint64_t> memory(std::uint64_t address, std::size_t size_bytes) const override {
-    return read(address, size_bytes);
+    const bool below_stack = address < stack_.begin.value && stack_.begin.value - address <= kRedZoneBytes;
+    if (!below_stack || size_bytes != kWordBytes) return read(address, size_bytes);
+    const auto word = code_.word_below_stack(Address{address});
+    if (!word) failure_ = UnwindEnd::kImplausible;
+    reads_below_stack_ = true;
+    return word;
   }
 
   // A stack goes through a few regions again and again.
@@ -268,6 +284,7 @@ class StackWalk final : private ExpressionContext {
   bool behind_call_ = false;
   bool interrupted_ = false;
   mutable UnwindEnd failure_ = UnwindEnd::kNoRule;
+  mutable bool reads_below_stack_ = false;
   std::uint32_t guessed_frames_ = 0;
 };
 

@@ -65,6 +65,10 @@ class CodeMap {
 
   // Where the framed function that `pc` is in begins, if that is known.  Only asked for the innermost frame.
   virtual std::optional<Address> function_begin(Address) { return std::nullopt; }
+
+  // A word of the 128 bytes below the stack pointer, which functions that call nothing may use and a copy of
+  // the stack does not hold; as it is now.
+  virtual std::optional<std::uint64_t> word_below_stack(Address) { return std::nullopt; }
 };
 
 // Why a stack ends where it ends.

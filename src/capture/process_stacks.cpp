@@ -13,9 +13,8 @@ namespace nodescope {
 
 namespace {
 
-// Reading the map of a process takes half a millisecond, and a program that starts maps something all the
-// time.
-constexpr std::uint64_t kMapIntervalNs = 100'000'000;
+// Reading the map of a process takes half a millisecond, and some programs map something all the time.
+constexpr std::uint64_t kMapIntervalNs = 20'000'000;
 
 constexpr std::size_t kMaxNativeFrames = 1 << 20;
 
@@ -83,13 +82,13 @@ std::string_view role_of(std::string_view function) {
 
 }  // namespace
 
-ProcessStacks::ProcessStacks(pid_t pid, Profile& profile, ImageCache& images)
-    : pid_(pid), profile_(profile), images_(images) {
+ProcessStacks::ProcessStacks(pid_t pid, Profile& profile, v8::ViewCache& cache)
+    : pid_(pid), profile_(profile), cache_(cache) {
   open();
 }
 
 void ProcessStacks::open() {
-  auto view = v8::ProcessView::open_any(pid_, images_, profile_.diagnostics);
+  auto view = v8::ProcessView::open_any(pid_, cache_, profile_.diagnostics);
   if (!view) profile_.diagnostics.warn("process could not be looked into", view.error().message);
   view_ = view ? std::move(*view) : nullptr;
   map_read_ns_ = now_ns();
@@ -112,18 +111,16 @@ void ProcessStacks::map(Range<Address> range) {
 
 void ProcessStacks::begin_batch() {
   if (view_ == nullptr) return;
-  if (map_is_stale_) refresh_map_if_due(now_ns());
   view_->begin_generation();
 }
 
-bool ProcessStacks::refresh_map_if_due(std::uint64_t now) {
-  if (now - map_read_ns_ < kMapIntervalNs) return false;
+void ProcessStacks::refresh_map_if_due(std::uint64_t now) {
+  if (now - map_read_ns_ < kMapIntervalNs) return;
   map_read_ns_ = now;
   // A process that has ended has no map; what is known of it stays.
-  if (!view_->refresh_map()) return false;
+  if (!view_->refresh_map()) return;
   map_is_stale_ = false;
   native_frames_.clear();
-  return true;
 }
 
 FrameId ProcessStacks::frame_of(const v8::NativeFrame& native) {
@@ -141,6 +138,11 @@ FrameId ProcessStacks::frame_of(const v8::NativeFrame& native) {
 
 FrameId ProcessStacks::frame_of(const v8::Frame& from) {
   Frame frame;
+  if (from.kind == v8::FrameKind::kRegExp) {
+    // "RegExp:^a+$", if the process has noted it for perf.
+    const std::string noted = view_->name_in_perf_map(from.pc, profile_.diagnostics);
+    if (!noted.empty()) return profile_.frames.intern(frame_of_symbol(profile_, to_valid_utf8(noted), {}));
+  }
   frame.kind = kind_of(from.kind);
   frame.tier = tier_of(from.tier);
   frame.inlined = from.inlined;
@@ -155,7 +157,7 @@ FrameId ProcessStacks::frame_of(const v8::Frame& from) {
       frame.line = place->line;
       frame.column = place->column;
       if (!from.sure)
-        profile_.diagnostics.info("lines of JavaScript in Maglev code may be a few lines too early");
+        profile_.diagnostics.info("lines of JavaScript in code of Maglev may be some lines too early");
     }
   }
   return profile_.frames.intern(frame);
@@ -167,6 +169,7 @@ ProcessStacks::Built ProcessStacks::build(const RegisterSet& registers, StackSna
     built.summary.complete = false;
     return built;
   }
+  if (map_is_stale_) refresh_map_if_due(now_ns());
   const v8::Stack stack = view_->read_stack(registers, snapshot);
   built.summary.complete = stack.end == UnwindEnd::kRoot;
   if (stack.end == UnwindEnd::kSnapshotEnd) {
@@ -187,12 +190,17 @@ ProcessStacks::Built ProcessStacks::build(const RegisterSet& registers, StackSna
   return built;
 }
 
-std::string ProcessStacks::thread_name(pid_t tid, StackId stack) const {
+std::string ProcessStacks::thread_name(pid_t tid, const Built& built, Address stack_pointer) const {
   if (tid == pid_) return "main";
-  const std::vector<FrameId> frames = profile_.stacks.unwind(stack);
+  const std::vector<FrameId> frames = profile_.stacks.unwind(built.stack);
   for (std::size_t i = 0; i < std::min(frames.size(), kRoleDepth); ++i) {
     const std::string_view role = role_of(profile_.text(profile_.frames[frames[i]].function));
     if (!role.empty()) return std::string(role);
+  }
+  if (view_ != nullptr && !built.summary.complete) {
+    for (const std::string& function : view_->functions_at_stack_begin(stack_pointer)) {
+      if (const std::string_view role = role_of(function); !role.empty()) return std::string(role);
+    }
   }
   const auto name = read_proc_file(pid_, fmt::format("task/{}/comm", tid));
   std::string_view text = name ? std::string_view(*name) : std::string_view();
@@ -200,10 +208,10 @@ std::string ProcessStacks::thread_name(pid_t tid, StackId stack) const {
   return to_valid_utf8(text);
 }
 
-ThreadId ProcessStacks::thread(pid_t tid, StackId stack) {
+ThreadId ProcessStacks::thread(pid_t tid, const Built& built, Address stack_pointer) {
   const auto known = threads_.find(static_cast<std::uint64_t>(tid));
   if (known != threads_.end()) return known->second;
-  const ThreadId id = profile_.intern_thread(process_id_, tid, thread_name(tid, stack));
+  const ThreadId id = profile_.intern_thread(process_id_, tid, thread_name(tid, built, stack_pointer));
   threads_.emplace(static_cast<std::uint64_t>(tid), id);
   return id;
 }

@@ -12,7 +12,6 @@
 #include "base/flat_map.h"
 #include "binary/unwinder.h"
 #include "model/profile.h"
-#include "target/images.h"
 #include "v8/process_view.h"
 
 namespace nodescope {
@@ -27,7 +26,7 @@ struct StackSummary {
 // The stacks of one sampled process as those of a profile.
 class ProcessStacks {
  public:
-  ProcessStacks(pid_t pid, Profile& profile, ImageCache& images);
+  ProcessStacks(pid_t pid, Profile& profile, v8::ViewCache& cache);
 
   // Null while the process cannot be looked into: it has ended, or the user may not.
   const v8::ProcessView* view() const { return view_.get(); }
@@ -47,19 +46,19 @@ class ProcessStacks {
   };
   Built build(const RegisterSet& registers, StackSnapshot snapshot);
 
-  ThreadId thread(pid_t tid, StackId stack);
+  ThreadId thread(pid_t tid, const Built& built, Address stack_pointer);
   void rename(pid_t tid) { threads_.erase(static_cast<std::uint64_t>(tid)); }
 
  private:
   void open();
-  bool refresh_map_if_due(std::uint64_t now_ns);
+  void refresh_map_if_due(std::uint64_t now_ns);
   FrameId frame_of(const v8::NativeFrame& native);
   FrameId frame_of(const v8::Frame& frame);
-  std::string thread_name(pid_t tid, StackId stack) const;
+  std::string thread_name(pid_t tid, const Built& built, Address stack_pointer) const;
 
   pid_t pid_;
   Profile& profile_;
-  ImageCache& images_;
+  v8::ViewCache& cache_;
   std::unique_ptr<v8::ProcessView> view_;
   ProcessId process_id_;
   bool map_is_stale_ = false;

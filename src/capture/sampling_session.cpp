@@ -42,10 +42,14 @@ SamplingSession::SamplingSession(const SamplingOptions& options)
 
 SamplingSession::~SamplingSession() = default;
 
-// The binaries are read first: that may take longer than a ring buffer lasts.
-Result<void> SamplingSession::attach(pid_t pid) {
+void SamplingSession::prepare(pid_t pid) {
+  if (std::ranges::find(targets_, pid) != targets_.end()) return;
   targets_.push_back(pid);
   if (const ProcessStacks* opened = options_.begin_at_exec ? nullptr : process(pid)) note_facts(*opened);
+}
+
+Result<void> SamplingSession::attach(pid_t pid) {
+  prepare(pid);
   if (auto attached = sampler_.attach(pid); !attached) return attached;
   if (attributes_.empty()) learn_attribute();
   return {};
@@ -82,7 +86,7 @@ ProcessStacks* SamplingSession::process(pid_t pid) {
       processes_.erase(static_cast<std::uint64_t>(pid));
       return nullptr;
     }
-    known = std::make_unique<ProcessStacks>(pid, profile_, images_);
+    known = std::make_unique<ProcessStacks>(pid, profile_, cache_);
   }
   return known.get();
 }
@@ -153,14 +157,15 @@ void SamplingSession::add_sample(std::span<const std::byte> body) {
   ProcessStacks* stacks = process(sample->pid);
   if (stacks == nullptr) return;
   ProcessStacks::Built built;
+  Address stack_pointer;
   const bool has_user_part = sample->register_abi == perf::kRegisterAbi64;
   if (has_user_part) {
     const RegisterSet registers = perf::registers_of(attributes_[0], *sample);
-    const Address stack_pointer{registers.get(Register::kRsp).value_or(0)};
+    stack_pointer = Address{registers.get(Register::kRsp).value_or(0)};
     built = stacks->build(registers, {stack_pointer, sample->stack});
   }
   settle(built.summary);
-  const ThreadId thread = stacks->thread(sample->tid, built.stack);
+  const ThreadId thread = stacks->thread(sample->tid, built, stack_pointer);
   const StackId stack = push_kernel_frames(built.stack, *sample);
   profile_.samples.add(
       {static_cast<std::int64_t>(sample->time), stack, {thread, sample->cpu, event_}, sampler_.period_ns()});

@@ -16,7 +16,7 @@
 #include "model/profile.h"
 #include "os/file.h"
 #include "os/perf_sampler.h"
-#include "target/images.h"
+#include "v8/engine.h"
 
 namespace nodescope {
 
@@ -47,7 +47,10 @@ class SamplingSession {
   explicit SamplingSession(const SamplingOptions& options);
   ~SamplingSession();
 
-  // kNotFound when there is no such process.
+  // Reads what is needed to know about a process, which may take a tenth of a second, without sampling it
+  // yet.
+  void prepare(pid_t pid);
+  // Samples a process from now on.  kNotFound when there is none.
   Result<void> attach(pid_t pid);
 
   // Adds to the profile what was sampled since the last call.  To be called every kPollMilliseconds.
@@ -90,7 +93,7 @@ class SamplingSession {
   KernelImage kernel_;
   FlatMap<std::uint64_t, FrameId> kernel_frames_;  // by address
 
-  ImageCache images_;
+  v8::ViewCache cache_;
   std::vector<pid_t> targets_;
   FlatMap<std::uint64_t, std::unique_ptr<ProcessStacks>> processes_;  // by pid
   std::vector<TimedRecord> batch_;

@@ -1,6 +1,7 @@
 #include "formats/compression.h"
 
 #include <fmt/format.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <limits>
@@ -155,10 +156,11 @@ Result<std::size_t> ZstdSource::read(std::span<std::byte> into) {
     const std::size_t status = ZSTD_decompressStream(context_.get(), &out, &in);
     input_.consume(in.pos);
     if (ZSTD_isError(status)) {
-      end_with_damage(ZSTD_getErrorName(status));
+      const bool no_frame = ZSTD_getErrorCode(status) == ZSTD_error_prefix_unknown;
+      end_with_damage(no_frame && any_frame_ ? kTrailing : kDamaged, ZSTD_getErrorName(status));
     } else if (from->empty() && out.pos == before) {
       // The decoder was asked once more because it may still hold content that did not fit before.
-      if (in_frame_) end_with_damage("");
+      if (in_frame_) end_with_damage(kCutShort, "zstd");
       ended_ = true;
     } else if (!from->empty() || status == 0) {
       in_frame_ = status != 0;
@@ -168,11 +170,8 @@ Result<std::size_t> ZstdSource::read(std::span<std::byte> into) {
   return out.pos;
 }
 
-void ZstdSource::end_with_damage(std::string_view detail) {
-  const bool garbage = !detail.empty() && any_frame_ && !in_frame_;
-  const std::string_view what = detail.empty() ? kCutShort : garbage ? kTrailing : kDamaged;
-  damage_.warn(what, fmt::format("{}: byte {} of the zstd stream: {}", name(), input_.offset(),
-                                 detail.empty() ? "zstd" : detail));
+void ZstdSource::end_with_damage(std::string_view what, std::string_view detail) {
+  damage_.warn(what, fmt::format("{}: byte {} of the zstd stream: {}", name(), input_.offset(), detail));
   ended_ = true;
 }
 

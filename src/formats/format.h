@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -19,12 +20,22 @@ struct ReadOptions {
   FileOpener* files = nullptr;
   Progress* progress = nullptr;  // may be null
   unsigned threads = 1;
+  // perf.data: code without a symbol is named by its address, "[libc.so.6 <7f3b28c4b8a8>]".
+  bool name_unknown_by_address = false;
 };
 
+// What the outermost frame of a folded line says about its thread, in the words of stackcollapse-perf.pl.
+enum class ThreadLabel : std::uint8_t {
+  kName,        // "node"
+  kNamePid,     // "node-4711"
+  kNamePidTid,  // "node-4711/4712"
+};
+
+// For folded stacks; other formats carry all of this anyway.  Inlined frames are always marked, with _[i].
 struct WriteOptions {
-  // folded: mark kernel, JIT and inlined frames with _[k], _[j], _[i], as `stackcollapse-perf.pl --all` does.
-  bool annotate = true;
-  Progress* progress = nullptr;  // may be null
+  bool mark_kernel = true;  // "read_[k]"
+  bool mark_jit = true;     // "fib_[j]"
+  ThreadLabel thread_label = ThreadLabel::kName;
 };
 
 // One file format: how it is recognised, read and written.  A null function: not possible.

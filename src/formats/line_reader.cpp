@@ -85,7 +85,6 @@ Result<void> LineReader::fill() {
                  : static_cast<std::size_t>(std::min<std::uint64_t>(wanted, soft_end_ - *position_));
   }
   for (const std::size_t target = filled_ + wanted; filled_ < target && !at_end_;) {
-    if (progress_ != nullptr && progress_->cancelled) return fail(ErrorCode::kInterrupted, "interrupted");
     const std::span into = std::as_writable_bytes(std::span(buffer_.get() + filled_, target - filled_));
     const auto count = position_ ? source_.read_at(*position_, into) : source_.read(into);
     if (!count) return std::unexpected(count.error());

@@ -1,18 +1,23 @@
 #include "os/file.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
 namespace nodescope {
 
 namespace {
+
+constexpr const char* kVdso = "[vdso]";
 
 ErrorCode code_of(int number) {
   if (number == ENOENT || number == ENOTDIR) return ErrorCode::kNotFound;
@@ -59,6 +64,11 @@ class FileSource final : public ByteSource {
     return std::span(static_cast<const std::byte*>(mapping_), static_cast<std::size_t>(*size_));
   }
 
+  void release_pages() override {
+    const std::scoped_lock lock(mapping_mutex_);
+    if (mapping_ != nullptr) ::madvise(mapping_, static_cast<std::size_t>(*size_), MADV_DONTNEED);
+  }
+
   std::string_view name() const override { return name_; }
 
  private:
@@ -101,6 +111,23 @@ bool is_writable_by_everybody(const std::string& folder) {
   return ::stat(folder.c_str(), &status) == 0 && (status.st_mode & S_IWOTH) != 0;
 }
 
+// "~/x" -> "/home/me/x"
+std::string with_home(const std::string& path) {
+  const char* home = path.starts_with("~/") ? std::getenv("HOME") : nullptr;
+  return home == nullptr ? path : home + path.substr(1);
+}
+
+// The code that the kernel maps into every process, as it is in this one: it has no file.  Its section
+// headers come last.
+Result<std::unique_ptr<ByteSource>> open_vdso() {
+  const auto* const begin = reinterpret_cast<const std::byte*>(::getauxval(AT_SYSINFO_EHDR));
+  if (begin == nullptr) return fail(ErrorCode::kNotFound, "this process has no vdso");
+  Elf64_Ehdr header;
+  std::memcpy(&header, begin, sizeof header);
+  const std::size_t size = header.e_shoff + std::size_t{header.e_shnum} * header.e_shentsize;
+  return std::make_unique<MemorySource>(as_text({begin, size}), kVdso);
+}
+
 }  // namespace
 
 FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
@@ -128,7 +155,9 @@ Result<std::unique_ptr<ByteSource>> open_standard_input() {
   return source_of(std::move(fd), "standard input");
 }
 
-Result<std::unique_ptr<ByteSource>> HostFiles::open(const std::string& path) {
+Result<std::unique_ptr<ByteSource>> HostFiles::open(const std::string& given_path) {
+  if (given_path == kVdso) return open_vdso();
+  const std::string path = with_home(given_path);
   const bool doubtful_folder = is_writable_by_everybody(folder_of(path));
   // O_NONBLOCK: a FIFO with a trusted name must not make us wait for its writer.
   const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (doubtful_folder ? O_NOFOLLOW : 0);

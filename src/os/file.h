@@ -37,7 +37,7 @@ Result<std::unique_ptr<ByteSource>> open_standard_input();
 
 // Binaries and symbol maps of this machine.  In a folder that everybody may write to (/tmp) a file counts
 // only if it is a regular file, not a link, and belongs to root or to the user who asks: anyone could have
-// put a perf-PID.map with wrong names there.
+// put a perf-PID.map with wrong names there.  "~/" is the user's home, "[vdso]" that of this process.
 class HostFiles final : public FileOpener {
  public:
   Result<std::unique_ptr<ByteSource>> open(const std::string& path) override;

@@ -39,6 +39,11 @@ const SymbolTable& Image::symbols() {
   return *symbols_;
 }
 
+ImageKey key_of(const Region& region) {
+  return region.has_file() ? ImageKey{region.device, region.inode}
+                           : ImageKey{region.path, region.range.begin.value};
+}
+
 std::shared_ptr<Image> ImageCache::find(const ImageKey& key) const {
   const auto found = std::ranges::find(images_, key, &decltype(images_)::value_type::first);
   return found == images_.end() ? nullptr : found->second;
@@ -72,8 +77,7 @@ void Images::load_all(Diagnostics& diagnostics) {
       by_region_.push_back(nullptr);
       continue;
     }
-    const ImageKey key = region.has_file() ? ImageKey{region.device, region.inode}
-                                           : ImageKey{region.path, region.range.begin.value};
+    const ImageKey key = key_of(region);
     auto found = std::ranges::find(images_, key, &decltype(images_)::value_type::first);
     if (found == images_.end()) found = images_.insert(images_.end(), {key, load(region, key, diagnostics)});
     by_region_.push_back(found->second.get());

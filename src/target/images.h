@@ -25,6 +25,8 @@ class Image {
   const UnwindTable& unwind() const { return unwind_; }
   // Built when it is first asked for, which takes a tenth of a second for node.
   const SymbolTable& symbols();
+  // After its tables are built, only few of its pages are needed again.
+  void release_pages() { elf_.release_pages(); }
 
  private:
   OwnedElf elf_;
@@ -38,6 +40,8 @@ struct ImageKey {
   std::uint64_t number = 0;
   bool operator==(const ImageKey&) const = default;
 };
+
+ImageKey key_of(const Region& region);
 
 // Binaries that several processes have mapped, each read once.
 class ImageCache {

@@ -29,11 +29,11 @@ Result<NodeRecognizer::Program> NodeRecognizer::program_of(pid_t pid) {
   auto source = open_executable(pid);
   auto elf = source ? OwnedElf::read(std::move(*source)) : std::unexpected(source.error());
   if (!elf) {
-    const Error error = elf.error();
+    Error error = elf.error();
     // A program for another kind of machine stays one; a process that has ended says nothing about its file.
     if (error.code == ErrorCode::kInvalidInput || error.code == ErrorCode::kUnsupported) return program;
     programs_.erase(known);
-    return std::unexpected(error);
+    return std::unexpected(std::move(error));
   }
   program.loads_libraries = elf->file().find_segment(kDynamicSegment).has_value();
   if (identity->size_bytes >= kMinCodeBytes) program.versions = versions_of(elf->file());

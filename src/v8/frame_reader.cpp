@@ -204,26 +204,33 @@ Function* FrameReader::owner_of(TaggedWord shared, TaggedWord bytecode) {
   return function != nullptr && function->shared.bytecode() == bytecode ? function : nullptr;
 }
 
-// The interpreter's own code: its bytecode handlers and what enters them.  False also where builtins have no
-// names.
-bool FrameReader::runs_bytecode(const PhysicalFrame& frame) {
+// The interpreter's own code is its bytecode handlers and what enters them.  Where builtins have no names, a
+// place is the interpreter's once a frame there was proven to be one.
+FrameReader::CodeUse FrameReader::code_use(const PhysicalFrame& frame) {
+  if (code_of(frame) != nullptr) return CodeUse::kRunsBytecode;  // baseline code
   const Address pc = frame.is_leaf ? frame.pc : frame.pc - 1;
-  const auto known = interpreter_pcs_.find(pc.value);
-  if (known != interpreter_pcs_.end()) return known->second;
+  const auto known = code_uses_.find(pc.value);
+  if (known != code_uses_.end()) return known->second;
   const std::string name = space_.builtin_name(pc);
+  if (name.empty()) return CodeUse::kNotKnown;
   const bool runs = name.ends_with("Handler") || name.starts_with("InterpreterEntryTrampoline");
-  bound(interpreter_pcs_);
-  interpreter_pcs_.emplace(pc.value, runs);
-  return runs;
+  bound(code_uses_);
+  return code_uses_.emplace(pc.value, runs ? CodeUse::kRunsBytecode : CodeUse::kOther).first->second;
 }
 
 // The function that owns the bytecode.  Other builtins may keep anything in the slot, a bytecode too: there
 // only a closure or feedback of the same function proves it.
 Function* FrameReader::function_of_bytecode(const PhysicalFrame& frame, TaggedWord word, Bytecode& bytecode) {
-  const bool trusted = code_of(frame) != nullptr || runs_bytecode(frame);
-  Function* function = trusted ? owner_of(bytecode.owner, word) : nullptr;
+  const CodeUse use = code_use(frame);
+  Function* function = use == CodeUse::kRunsBytecode ? owner_of(bytecode.owner, word) : nullptr;
   if (function == nullptr) function = search_function(frame, word);
-  if (function != nullptr) bytecode.owner = function->shared.word();
+  if (function == nullptr) return nullptr;
+  bytecode.owner = function->shared.word();
+  if (use == CodeUse::kNotKnown) {
+    const Address pc = frame.is_leaf ? frame.pc : frame.pc - 1;
+    bound(code_uses_);
+    code_uses_.emplace(pc.value, CodeUse::kRunsBytecode);
+  }
   return function;
 }
 
@@ -281,7 +288,13 @@ std::optional<Frame> FrameReader::read_interpreted(const PhysicalFrame& frame) {
   if (index < 0 || index >= static_cast<std::int64_t>(bytecode->array.bytecodes().size()))
     return std::nullopt;
   Function* function = function_of_bytecode(frame, *word, *bytecode);
-  if (function == nullptr) return std::nullopt;
+  if (function == nullptr) {
+    // It looks like a function that is interpreted, but which one cannot be told any more.
+    if (code_use(frame) == CodeUse::kOther) return std::nullopt;
+    Frame unknown = frame_of_kind(FrameKind::kUnknownJs);
+    unknown.tier = Tier::kInterpreter;
+    return unknown;
+  }
   Frame result = describe(*function, closure_of(frame, function->shared.word()));
   result.tier = Tier::kInterpreter;
   result.offset = bytecode_position(*bytecode, index);

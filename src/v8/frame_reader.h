@@ -82,6 +82,9 @@ class FrameReader {
     TaggedWord owner;      // the SharedFunctionInfo, once it is known
   };
 
+  // What a frame of some code is for.
+  enum class CodeUse : std::uint8_t { kNotKnown, kRunsBytecode, kOther };
+
   // A place in code that this program has seen, wherever its code was.
   struct PlaceKey {
     std::uint64_t code = 0;
@@ -114,7 +117,7 @@ class FrameReader {
   const CodeFinder::Found* code_of(const PhysicalFrame& frame);
   std::optional<TaggedWord> slot(const PhysicalFrame& frame, const Fact& offset);
   std::optional<Closure> closure_of(const PhysicalFrame& frame, TaggedWord shared);
-  bool runs_bytecode(const PhysicalFrame& frame);
+  CodeUse code_use(const PhysicalFrame& frame);
   Function* function_of_bytecode(const PhysicalFrame& frame, TaggedWord word, Bytecode& bytecode);
   Function* search_function(const PhysicalFrame& frame, TaggedWord bytecode);
   Function* owner_of(TaggedWord shared, TaggedWord bytecode);
@@ -132,7 +135,7 @@ class FrameReader {
   FlatMap<PlaceKey, std::vector<Frame>, PlaceHash> optimized_;
   FlatMap<PlaceKey, std::int32_t, PlaceHash> baseline_offsets_;
   FlatMap<PlaceKey, std::int32_t, PlaceHash> bytecode_offsets_;
-  FlatMap<std::uint64_t, bool> interpreter_pcs_;
+  FlatMap<std::uint64_t, CodeUse> code_uses_;  // by pc, of builtins
 };
 
 }  // namespace nodescope::v8

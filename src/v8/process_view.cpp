@@ -1,12 +1,11 @@
 #include "v8/process_view.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <iterator>
-
-#include "binary/embedded_builtins.h"
-#include "v8/exit_frame.h"
 
 namespace nodescope::v8 {
 
@@ -23,20 +22,15 @@ Range<Address> intersection(Range<Address> a, Range<Address> b) {
 
 // What is there when the program holds V8.
 struct ProcessView::V8 {
-  V8(Layout known, Range<FileOffset> builtins_in_file, const NodeBinary& binary, Memory& memory,
-     const CodeSpace& space)
-      : layout(std::move(known)),
-        builtins(builtins_in_file),
-        device(binary.device),
-        inode(binary.inode),
-        heap(memory, layout),
+  V8(std::shared_ptr<const Engine> shared, ImageKey key, Memory& memory, const CodeSpace& space)
+      : engine(std::move(shared)),
+        binary(std::move(key)),
+        heap(memory, engine->layout),
         codes(heap),
         reader(heap, space, codes, scripts) {}
 
-  Layout layout;
-  Range<FileOffset> builtins;
-  std::string device;
-  std::uint64_t inode;
+  std::shared_ptr<const Engine> engine;
+  ImageKey binary;
   Heap heap;
   CodeFinder codes;
   Scripts scripts;
@@ -44,63 +38,74 @@ struct ProcessView::V8 {
   std::optional<ExitFrames> exit_frames;
 };
 
-ProcessView::ProcessView(LiveProcess process, ImageCache& cache)
+ProcessView::ProcessView(LiveProcess process, ViewCache& cache)
     : process_(std::move(process)),
       memory_(process_.pid()),
       stack_and_memory_(memory_),
-      images_(process_, memory_, cache) {}
+      images_(process_, memory_, cache.images()) {}
 
 ProcessView::~ProcessView() = default;
 
-Result<std::unique_ptr<ProcessView>> ProcessView::open(pid_t pid, ImageCache& cache,
+Result<std::unique_ptr<ProcessView>> ProcessView::open(pid_t pid, ViewCache& cache,
                                                        Diagnostics& diagnostics) {
-  auto process = LiveProcess::open(pid);
-  if (!process) return std::unexpected(process.error());
-  auto binary = find_node_binary(*process);
+  auto view = open_any(pid, cache, diagnostics);
+  if (!view || (*view)->v8_ != nullptr) return view;
+  // Why not: it is another program, or its files cannot be read.
+  auto binary = find_node_binary((*view)->process_);
   if (!binary) return std::unexpected(binary.error());
-  return open(std::move(*process), std::move(*binary), cache, diagnostics);
+  auto engine = Engine::read(binary->elf.file());
+  if (!engine) return fail(engine.error(), binary->path);
+  return fail(ErrorCode::kUnsupported, binary->path + " could not be read");
 }
 
-Result<std::unique_ptr<ProcessView>> ProcessView::open_any(pid_t pid, ImageCache& cache,
+Result<std::unique_ptr<ProcessView>> ProcessView::open_any(pid_t pid, ViewCache& cache,
                                                            Diagnostics& diagnostics) {
   auto process = LiveProcess::open(pid);
   if (!process) return std::unexpected(process.error());
-  std::optional<NodeBinary> binary;
-  if (auto found = find_node_binary(*process)) binary = std::move(*found);
-  return open(std::move(*process), std::move(binary), cache, diagnostics);
-}
-
-Result<std::unique_ptr<ProcessView>> ProcessView::open(LiveProcess process, std::optional<NodeBinary> binary,
-                                                       ImageCache& cache, Diagnostics& diagnostics) {
-  std::unique_ptr<ProcessView> view(new ProcessView(std::move(process), cache));
-  if (binary) {
-    const ElfFile& file = binary->elf.file();
-    auto layout = Layout::build(file);
-    if (!layout) return fail(layout.error(), binary->path);
-    if (!layout->is_known_version()) {
-      diagnostics.warn("V8 is newer than nodescope knows: names without lines, and not sure",
-                       layout->versions.v8);
-    }
-    const auto builtins = find_embedded_builtins(file);
-    const auto begin = builtins ? file.to_offset(builtins->begin) : std::nullopt;
-    if (!begin) return fail(ErrorCode::kUnsupported, binary->path + ": V8's builtins were not found");
-    view->v8_ =
-        std::make_unique<V8>(std::move(*layout), Range<FileOffset>{*begin, *begin + builtins->size_bytes()},
-                             *binary, view->stack_and_memory_, view->space_);
-    if (binary->path == view->process_.executable()) view->v8_->exit_frames = ExitFrames::find(file);
-    binary.reset();  // the pages of its file count as ours for as long as it is mapped
-  }
+  std::unique_ptr<ProcessView> view(new ProcessView(std::move(*process), cache));
   view->images_.load_all(diagnostics);
+  view->find_engine(cache, diagnostics);
   for (const Region& region : view->process_.map().regions()) {
     Image* image = region.executable ? view->images_.find(region) : nullptr;
-    if (image != nullptr) image->symbols();
+    if (image == nullptr) continue;
+    image->release_pages();
+    image->symbols();
+    image->release_pages();
   }
   view->space_ = view->derive_code_space();
   return view;
 }
 
+// The program itself, or a library such as libnode.so.
+void ProcessView::find_engine(ViewCache& cache, Diagnostics& diagnostics) {
+  std::vector<const Region*> candidates;
+  for (const Region& region : process_.map().regions()) {
+    if (region.executable && region.has_file() && images_.find(region) != nullptr)
+      candidates.push_back(&region);
+  }
+  std::ranges::stable_partition(candidates,
+                                [&](const Region* region) { return region->path == process_.executable(); });
+  for (const Region* region : candidates) {
+    const ImageKey key = key_of(*region);
+    const auto engine = cache.engine(key, images_.find(*region)->file());
+    if (!engine && engine.error().code == ErrorCode::kNotFound) continue;
+    if (!engine) {
+      diagnostics.warn("JavaScript cannot be shown",
+                       fmt::format("{}: {}", region->path, engine.error().message));
+      continue;
+    }
+    if (!(*engine)->layout.is_known_version()) {
+      diagnostics.warn("V8 is newer than nodescope knows: names without lines, and not sure",
+                       (*engine)->layout.versions.v8);
+    }
+    v8_ = std::make_unique<V8>(*engine, key, stack_and_memory_, space_);
+    if (region->path == process_.executable()) v8_->exit_frames = (*engine)->exit_frames;
+    return;
+  }
+}
+
 const Layout* ProcessView::layout() const {
-  return v8_ == nullptr ? nullptr : &v8_->layout;
+  return v8_ == nullptr ? nullptr : &v8_->engine->layout;
 }
 
 Result<void> ProcessView::refresh_map() {
@@ -127,7 +132,7 @@ std::optional<LineColumn> ProcessView::place(ScriptId script, std::int32_t offse
 }
 
 bool ProcessView::is_node_binary(const Region& region) const {
-  return v8_ != nullptr && region.inode == v8_->inode && region.device == v8_->device;
+  return v8_ != nullptr && region.has_file() && key_of(region) == v8_->binary;
 }
 
 // Anonymous memory that is or was executable.  Up to Node 20 V8 makes its code writable, and not executable,
@@ -165,8 +170,8 @@ CodeSpace ProcessView::derive_code_space() {
   for (const Region& region : process_.map().regions()) {
     if (!region.executable || !is_node_binary(region)) continue;
     const Address file_begin = region.range.begin - region.offset.value;
-    const Range<Address> builtins{file_begin + v8_->builtins.begin.value,
-                                  file_begin + v8_->builtins.end.value};
+    const Range<Address> builtins{file_begin + v8_->engine->builtins.begin.value,
+                                  file_begin + v8_->engine->builtins.end.value};
     const Range<Address> here = intersection(region.range, builtins);
     if (here.size_bytes() != 0) areas.push_back({here, CodeSpace::Kind::kBuiltin});
   }
@@ -231,6 +236,25 @@ std::optional<Address> ProcessView::function_begin(Address pc) {
   const auto here = image->file().to_address(region->offset + (pc - region->range.begin));
   if (!here || *here < symbol->address) return std::nullopt;
   return pc - (*here - symbol->address);
+}
+
+// The thread's own data lie at the beginning, some 2 KB with glibc, then the frames of its first functions.
+std::vector<std::string> ProcessView::functions_at_stack_begin(Address stack_pointer) {
+  constexpr std::uint64_t kBytes = 8192;
+  const Region* region = process_.map().find(stack_pointer);
+  if (region == nullptr) return {};
+  std::vector<std::uint64_t> words(std::min(region->range.end - stack_pointer, kBytes) /
+                                   sizeof(std::uint64_t));
+  const Address begin = region->range.end - words.size() * sizeof(std::uint64_t);
+  if (!memory_.read(begin, std::as_writable_bytes(std::span(words)))) return {};
+  std::vector<std::string> names;
+  for (std::size_t i = words.size(); i-- > 0;) {
+    const Address pc{words[i]};
+    const Region* code = process_.map().find(pc);
+    if (code == nullptr || !code->executable || !code->has_file()) continue;
+    if (const auto symbol = symbol_at(pc - 1)) names.push_back(display_name(*symbol));
+  }
+  return names;
 }
 
 std::string ProcessView::copy_stack(Address stack_pointer) {

@@ -16,6 +16,7 @@
 #include "target/snapshot_memory.h"
 #include "v8/code_finder.h"
 #include "v8/code_space.h"
+#include "v8/engine.h"
 #include "v8/frame_reader.h"
 #include "v8/heap.h"
 #include "v8/layout.h"
@@ -47,10 +48,9 @@ struct NativeSymbol {
 class ProcessView final : private CodeMap {
  public:
   // kUnsupported unless it runs Node.js.
-  static Result<std::unique_ptr<ProcessView>> open(pid_t pid, ImageCache& cache, Diagnostics& diagnostics);
+  static Result<std::unique_ptr<ProcessView>> open(pid_t pid, ViewCache& cache, Diagnostics& diagnostics);
   // Any program; one that is not Node.js has only native frames.
-  static Result<std::unique_ptr<ProcessView>> open_any(pid_t pid, ImageCache& cache,
-                                                       Diagnostics& diagnostics);
+  static Result<std::unique_ptr<ProcessView>> open_any(pid_t pid, ViewCache& cache, Diagnostics& diagnostics);
   ~ProcessView() override;
 
   const LiveProcess& process() const { return process_; }
@@ -73,6 +73,10 @@ class ProcessView final : private CodeMap {
   // From now on frames come with what their functions were called with.
   void read_arguments() { reads_arguments_ = true; }
 
+  // Native functions that words near the beginning of a thread's stack point into, outermost first: for what
+  // a thread was started, when its stack cannot be followed that far.  Some may be leftovers.
+  std::vector<std::string> functions_at_stack_begin(Address stack_pointer);
+
   // These may be called after it went on.
   NativeSymbol resolve(const NativeFrame& frame);
   // What the process itself has written down about generated code at `pc`; empty: nothing.  It may be about
@@ -84,20 +88,22 @@ class ProcessView final : private CodeMap {
  private:
   struct V8;
 
-  ProcessView(LiveProcess process, ImageCache& cache);
+  ProcessView(LiveProcess process, ViewCache& cache);
 
-  static Result<std::unique_ptr<ProcessView>> open(LiveProcess process, std::optional<NodeBinary> binary,
-                                                   ImageCache& cache, Diagnostics& diagnostics);
+  void find_engine(ViewCache& cache, Diagnostics& diagnostics);
   CodeRegion find(Address pc) override;
   std::span<const std::byte> code(Range<Address> range) override;
   std::optional<Address> function_begin(Address pc) override;
+  std::optional<std::uint64_t> word_below_stack(Address address) override {
+    return memory_.load<std::uint64_t>(address);
+  }
 
   CodeSpace derive_code_space();
-  void add_arguments(const PhysicalFrame& physical, Frame& frame);
   std::vector<Range<Address>> derive_generated_code() const;
   bool is_node_binary(const Region& region) const;
   Stack walk(const RegisterSet& registers, StackSnapshot snapshot, bool at_return_address);
   void continue_at_exit(Stack& stack, StackSnapshot snapshot, std::uint64_t thread_pointer);
+  void add_arguments(const PhysicalFrame& physical, Frame& frame);
   std::string copy_stack(Address stack_pointer);
   std::optional<Symbol> symbol_at(Address pc);
 

@@ -107,6 +107,39 @@ class Reading(CommandLineTest):
         self.assertIn("node::Start(int, char**)", names)
         self.assertIn("node;node::Start;RegExp:^\\/api\\/;do_syscall_64 10101010\n", text("collapse", profile))
 
+    def test_collapse_has_the_script_s_options_for_every_input(self):
+        profile = self.path / "a.nscope"
+        run("convert", self.put("perf.script", PERF_SCRIPT), "-o", profile)
+        start = "node::Start(int, char**)"
+        api = "RegExp:^\\/api\\/(\\w+)"
+
+        def lines(*options):
+            return [line.rsplit(" ", 1)[0] for line in text("collapse", profile, *options).splitlines()]
+
+        self.assertEqual(lines(), [f"node;{start};JS:*fib /app/x.js:3:9", f"node;{start};{api};do_syscall_64"])
+        self.assertEqual(lines("--pid", "--kernel"),
+                         [f"node-4711;{start};JS:*fib /app/x.js:3:9", f"node-4711;{start};{api};do_syscall_64_[k]"])
+        self.assertEqual(lines("--tid", "--jit"),
+                         [f"node-4711/4712;{start};JS:*fib /app/x.js:3:9_[j]", f"node-4711/4712;{start};{api}_[j];do_syscall_64"])
+        self.assertEqual(lines("--all")[1], f"node;{start};{api}_[j];do_syscall_64_[k]")
+        for option in ("--inline", "--context", "--srcline"):
+            done = run("collapse", profile, option, check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("perf script text", done.stderr.decode())
+
+    def test_collapse_tells_which_events_it_left_out(self):
+        events = PERF_SCRIPT + PERF_SCRIPT.replace("cpu-clock:pppH", "page-faults").replace("10101010", "7")
+        recording = self.path / "a.nscope"
+        run("convert", self.put("perf.script", events), "-o", recording)
+        for profile in (self.path / "perf.script", recording):
+            done = run("collapse", profile)
+            self.assertIn("other events are left out", done.stderr.decode())
+            self.assertIn("page-faults", done.stderr.decode())
+            self.assertEqual({line.rsplit(b" ", 1)[1] for line in done.stdout.splitlines()}, {b"10101010"})
+            done = run("collapse", profile, "--event-filter=page-faults")
+            self.assertEqual(done.stderr, b"")
+            self.assertEqual({line.rsplit(b" ", 1)[1] for line in done.stdout.splitlines()}, {b"7"})
+
     def test_several_files_are_one_profile(self):
         profile = self.put("a", FOLDED)
         self.assertEqual(json.loads(text("report", profile, profile, "--json"))["total"], 200)
@@ -177,6 +210,10 @@ class Writing(CommandLineTest):
     def test_difference(self):
         before, after = self.put("a", "m;x 10\nm;y 10\n"), self.put("b", "m;x 30\nm;z 10\n")
         self.assertEqual(text("diff", before, after, "--format", "folded"), "m;x 10 30\nm;y 10 0\nm;z 0 10\n")
+        self.assertEqual(text("diff", before, after, "--format", "folded", "--only-common"), "m;x 10 30\n")
+        hex_before, hex_after = self.put("c", "m;0x12ab 1\n"), self.put("d", "m;0x34cd 2\n")
+        for option in ("-s", "-x"):
+            self.assertEqual(text("diff", hex_before, hex_after, "--format", "folded", option), "m;0x... 1 2\n")
         functions = {f["name"]: f for f in json.loads(text("diff", before, after, "--json"))["functions"]}
         self.assertEqual((functions["x"]["before_self"], functions["x"]["after_self"]), (10, 30))
         svg = self.path / "d.svg"

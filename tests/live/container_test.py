@@ -15,6 +15,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import nodes
+import recording
 
 NODESCOPE, VERSION = pathlib.Path(sys.argv[1]).resolve(), nodes.version_of(sys.argv[2])
 NAME = f"nodescope-test-{os.getpid()}"
@@ -115,6 +116,21 @@ class ContainerTest(unittest.TestCase):
             inside = [f for f in self.frames(dump) if f["function"] == "spinInside"]
             self.assertEqual([(f["file"], f["line"]) for f in inside], [("/app/inside.js", 2)], target)
             self.assertEqual([d for d in dump["diagnostics"] if d["what"] == "binary could not be opened"], [])
+
+    def test_record(self):
+        container = self.start()
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/inside.nscope"
+            done = subprocess.run([NODESCOPE, "record", container.name, "-d", "2", "-F", "199", "-o", path], capture_output=True,
+                                  text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            seen = recording.Recording(str(NODESCOPE), path)
+        stacks = [s[4] for s in seen.samples() if s[1] == container.pid]
+        inside = [s for s in stacks if any((f["function"], f.get("file"), f.get("line")) == ("spinInside", "/app/inside.js", 2) for f in s)]
+        self.assertGreater(len(inside), 5, done.stdout)
+        self.assertGreater(len(inside), 0.9 * len(stacks))
+        self.assertEqual(seen.profile["facts"]["node"], VERSION)
+        self.assertTrue(any(f["kind"] == "native" and f["function"].startswith("node::") for f in inside[0]), inside[0])
 
     def regexp_names(self, container):
         """What the frames of regular expressions are called, once one is on the stack."""

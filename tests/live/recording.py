@@ -40,5 +40,5 @@ class Recording:
 def as_dumped(frames):
     """Frames as `nodescope dump --json` writes them."""
     return [{"kind": f["kind"], "function": f["function"] or ("(anonymous)" if f["kind"] == "js" else ""),
-             "file": f.get("file"), "line": f.get("line"), "column": f.get("column"), "tier": f.get("tier"),
-             "sure": f.get("tier") != "maglev"} for f in frames]
+             "file": f.get("file"), "line": f.get("line"), "column": f.get("column"), "tier": f.get("tier")}
+            for f in frames]

@@ -43,9 +43,8 @@ std::string describe(const Profile& profile, ThreadId id) {
                      profile.text(thread.name));
 }
 
-}  // namespace
-
-Profile profile_of(std::string_view folded) {
+template <typename FrameOf>
+Profile profile_of_lines(std::string_view folded, FrameOf frame_of) {
   Profile profile;
   const EventId event = profile.intern_event("samples", Unit::kSamples);
   while (!folded.empty()) {
@@ -59,13 +58,43 @@ Profile profile_of(std::string_view folded) {
     StackId stack = kEmptyStack;
     while (!line.empty()) {
       const std::size_t stop = std::min(line.find(';'), line.size());
-      stack =
-          profile.stacks.push(stack, profile.frames.intern(frame_from_text(profile, line.substr(0, stop))));
+      stack = profile.stacks.push(stack, profile.frames.intern(frame_of(profile, line.substr(0, stop))));
       line.remove_prefix(std::min(stop + 1, line.size()));
     }
     profile.samples.add({0, stack, {ThreadId{}, kUnknownCpu, event}, weight});
   }
   return profile;
+}
+
+}  // namespace
+
+Profile profile_of(std::string_view folded) {
+  return profile_of_lines(folded, frame_from_text);
+}
+
+Profile plain_profile_of(std::string_view folded) {
+  return profile_of_lines(folded, [](Profile& profile, std::string_view name) {
+    Frame frame;
+    frame.function = profile.strings.intern(name);
+    return frame;
+  });
+}
+
+Result<Profile> try_read_as(const Format& format, std::string_view text) {
+  MemorySource source(text, fmt::format("test{}", format.extension));
+  return format.read(source, {});
+}
+
+Profile read_as(const Format& format, std::string_view text) {
+  auto profile = try_read_as(format, text);
+  EXPECT_TRUE(profile.has_value()) << profile.error().message;
+  return profile ? std::move(*profile) : Profile();
+}
+
+std::string write_as(const Format& format, const Profile& profile) {
+  StringSink sink;
+  EXPECT_TRUE(format.write(profile, {}, sink).has_value());
+  return sink.text();
 }
 
 std::string to_text(const Profile& profile) {

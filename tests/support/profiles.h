@@ -13,6 +13,14 @@ namespace nodescope::testing {
 // Frames are of kind kNative unless they carry a kind: "js:handler", "kernel:read", "gc:Scavenge".
 Profile profile_of(std::string_view folded);
 
+// Frames are of unknown kind, as in a file that says nothing about kinds.
+Profile plain_profile_of(std::string_view folded);
+
+// `text` as a file of `format`; read_as expects that it can be read.
+Result<Profile> try_read_as(const Format& format, std::string_view text);
+Profile read_as(const Format& format, std::string_view text);
+std::string write_as(const Format& format, const Profile& profile);
+
 // Everything that a profile says, as text in a canonical order that does not depend on ids.  Two profiles
 // with the same text are the same profile.
 std::string to_text(const Profile& profile);

@@ -23,7 +23,6 @@ struct Options {
   std::string output = "-";
   CollapseOptions collapse;
   bool all = false;
-  SelectionOptions selection;
 };
 
 Result<void> collapse_text(ByteSource& source, const Options& options, ByteSink& sink) {
@@ -47,14 +46,54 @@ Result<void> collapse_text(ByteSource& source, const Options& options, ByteSink&
   return {};
 }
 
-Result<void> collapse_profile(std::unique_ptr<ByteSource> source, const Options& options, ByteSink& sink) {
-  auto profile = read_input(std::move(source));
-  if (!profile) return std::unexpected(profile.error());
-  auto selected = select(std::move(*profile), options.selection);
+Result<Profile> read_any(std::unique_ptr<ByteSource> source, bool name_unknown_by_address) {
+  const std::string name(source->name());
+  Result<Profile> profile;
+  with_read_options(*source, [&](ReadOptions read) {
+    read.name_unknown_by_address = name_unknown_by_address;
+    profile = read_profile(std::move(source), read);
+  });
+  if (profile) print_diagnostics(profile->diagnostics, name);
+  return profile;
+}
+
+Result<Profile> select_event(Profile profile, const std::string& event, const std::string& name) {
+  SelectionOptions options;
+  options.event = event;
+  auto selected = select(std::move(profile), options);
   if (!selected) return std::unexpected(selected.error());
+  const std::uint64_t left_out = selected->accounting.other_events;
+  if (event.empty() && left_out != 0 && !has_two_counts(selected->profile)) {
+    Diagnostics diagnostics;
+    diagnostics.add(Severity::kWarning, kOtherEventsLeftOut,
+                    selected->profile.text(selected->profile.events()[1].name), left_out);
+    print_diagnostics(diagnostics, name);
+  }
+  return std::move(selected->profile);
+}
+
+WriteOptions write_options_of(const CollapseOptions& options) {
   WriteOptions write;
-  write.annotate = options.collapse.kernel || options.collapse.jit;
-  return kFoldedFormat.write(selected->profile, write, sink);
+  write.mark_kernel = options.kernel;
+  write.mark_jit = options.jit;
+  write.thread_label = options.tid   ? ThreadLabel::kNamePidTid
+                       : options.pid ? ThreadLabel::kNamePid
+                                     : ThreadLabel::kName;
+  return write;
+}
+
+Result<void> collapse_profile(std::unique_ptr<ByteSource> source, const CollapseOptions& options,
+                              ByteSink& sink) {
+  if (options.inlined || options.context || options.srcline) {
+    return fail(ErrorCode::kUsage,
+                fmt::format("{}: --inline, --context and --srcline need perf script text", source->name()));
+  }
+  const std::string name(source->name());
+  auto profile = read_any(std::move(source), options.addrs);
+  if (!profile) return std::unexpected(profile.error());
+  const auto selected = select_event(std::move(*profile), options.event_filter, name);
+  if (!selected) return std::unexpected(selected.error());
+  return kFoldedFormat.write(*selected, write_options_of(options), sink);
 }
 
 Result<void> collapse(Options options) {
@@ -66,7 +105,7 @@ Result<void> collapse(Options options) {
   const bool is_text = kPerfScriptFormat.recognise((*content)->head());
   return write_output(options.output, [&](ByteSink& sink) {
     return is_text ? collapse_text(**content, options, sink)
-                   : collapse_profile(std::move(*content), options, sink);
+                   : collapse_profile(std::move(*content), options.collapse, sink);
   });
 }
 
@@ -83,15 +122,16 @@ void add_collapse_command(CLI::App& app, Run& run) {
   command->add_option("FILE", options->input, "The profile; - or nothing for standard input");
   command->add_option("-o,--output", options->output, "Where to write; standard output if not given")
       ->type_name("FILE");
-  command->add_flag("--pid", collapse_options.pid, "Process names with their pid");
-  command->add_flag("--tid", collapse_options.tid, "Process names with their pid and tid");
-  command->add_flag("--inline", collapse_options.inlined, "Un-inline with addr2line");
+  command->add_flag("--pid", collapse_options.pid, "Process names with their pid: node-4711");
+  command->add_flag("--tid", collapse_options.tid, "Process names with their pid and tid: node-4711/4712");
+  command->add_flag("--inline", collapse_options.inlined, "Un-inline with addr2line (perf script text only)");
   command->add_flag("--all", options->all, "All annotations: --kernel --jit");
   command->add_flag("--kernel", collapse_options.kernel, "Annotate kernel functions with _[k]");
   command->add_flag("--jit", collapse_options.jit, "Annotate JIT functions with _[j]");
   command->add_flag("--context", collapse_options.context, "With --inline: source context");
   command->add_flag("--srcline", collapse_options.srcline, "Source lines from perf script's -F +srcline");
-  command->add_flag("--addrs", collapse_options.addrs, "Raw addresses where symbols are missing");
+  command->add_flag("--addrs", collapse_options.addrs,
+                    "Raw addresses where symbols are missing (perf script text and perf.data)");
   command
       ->add_option("--event-filter", collapse_options.event_filter,
                    "The event to take; the first one if not given")

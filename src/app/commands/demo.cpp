@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "app/commands/command.h"
+#include "app/help.h"
 #include "app/output.h"
 #include "app/recorder.h"
 #include "app/views.h"
@@ -108,9 +109,7 @@ void add_demo_command(CLI::App& app, Run& run) {
                                          "Run a sample service for ten seconds, then show where its time "
                                          "went. Writes nodescope-demo.svg and .nscope.");
   command->group("Set up");
-  command->add_option("--seconds", options->seconds, "How long (10)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 600));
+  limit(*command->add_option("--seconds", options->seconds, "How long (10)")->type_name("N"), 1, 600);
   command->add_option("--name", options->name, "Where to write, without extension")->type_name("PATH");
   command->callback([options, &run] { run = [options] { return demo(*options); }; });
 }

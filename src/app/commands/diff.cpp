@@ -194,8 +194,10 @@ void add_diff_command(CLI::App& app, Run& run) {
       ->type_name("FORMAT");
   command->add_flag("-n,--normalise,--normalize", options->normalise,
                     "Scale the first profile to the sum of the second");
-  command->add_flag("-s,--strip-hex", options->strip_hex, "Addresses in names (0x45ef2173) are all the same");
-  command->add_flag("-x,--only-common", options->only_common, "Leave out stacks that only one profile has");
+  // difffolded.pl takes -s; what its author wrote about it calls the same -x.
+  command->add_flag("-s,-x,--strip-hex", options->strip_hex,
+                    "Addresses in names (0x45ef2173) are all the same");
+  command->add_flag("--only-common", options->only_common, "Leave out stacks that only one profile has");
   command->add_option("--width-of", options->width_of, "What the width of a box shows: after, before or both")
       ->type_name("SIDE");
   command->add_flag("--reverse", options->reverse, "Merge from the innermost function");

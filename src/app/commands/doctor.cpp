@@ -74,8 +74,8 @@ Result<BinaryReport> examine_binary(const std::string& path) {
 }
 
 Result<void> examine_process(pid_t pid, Report& report) {
-  ImageCache images;
-  auto view = v8::ProcessView::open(pid, images, report.diagnostics);
+  v8::ViewCache cache;
+  auto view = v8::ProcessView::open(pid, cache, report.diagnostics);
   if (!view) return std::unexpected(view.error());
   report.binary = describe(*(*view)->layout(), (*view)->process().executable());
   const auto counts = test_walker(**view);

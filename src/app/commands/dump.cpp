@@ -99,8 +99,8 @@ std::string thread_name(const v8::ProcessView& view, pid_t tid) {
 Result<Dump> take_dump(std::int32_t pid, bool arguments) {
   Dump dump;
   dump.pid = pid;
-  ImageCache images;
-  auto view = v8::ProcessView::open(pid, images, dump.diagnostics);
+  v8::ViewCache cache;
+  auto view = v8::ProcessView::open(pid, cache, dump.diagnostics);
   if (!view) return std::unexpected(view.error());
   dump.versions = (*view)->layout()->versions;
   if (arguments) (*view)->read_arguments();

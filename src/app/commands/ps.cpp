@@ -51,8 +51,8 @@ std::string container_text(const NodeProcess& process) {
 
 constexpr std::size_t kColumns = 11;
 using Row = std::array<std::string, kColumns>;
-constexpr Row kTitles = {"PID", "NSPID", "NODE", "PARENT",    "ROLE",  "THREADS",
-                         "CPU", "RSS",   "UP",   "CONTAINER", "SCRIPT"};
+const Row kTitles = {"PID", "NSPID", "NODE", "PARENT",    "ROLE",  "THREADS",
+                     "CPU", "RSS",   "UP",   "CONTAINER", "SCRIPT"};
 constexpr std::array<bool, kColumns> kToTheRight = {true, true, false, true,  false, true,
                                                     true, true, true,  false, false};
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "app/commands/command.h"
+#include "app/help.h"
 #include "app/input.h"
 #include "app/output.h"
 #include "app/recorder.h"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr unsigned kMaxFrequency = 10'000;
 constexpr double kDefaultSeconds = 30;
+constexpr double kMaxSeconds = 365 * 86'400.0;
 
 struct Options {
   TargetOptions targets;
@@ -85,12 +87,12 @@ void add_record_command(CLI::App& app, Run& run, const std::vector<std::string>&
       "record", "Sample running processes and write a recording: JavaScript, native and kernel frames.");
   command->group("Live");
   add_target_options(*command, options->targets, HowMany::kMany);
-  command->add_option("-d,--duration", options->seconds, "Seconds (30; a command: until it ends)")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.1, 86'400.0 * 365));
-  command->add_option("-F,--freq", options->frequency, "Samples per second and thread (99)")
-      ->type_name("HZ")
-      ->check(CLI::Range(1u, kMaxFrequency));
+  limit(*command->add_option("-d,--duration", options->seconds, "Seconds (30; a command: until it ends)")
+             ->type_name("SECONDS"),
+        0.1, kMaxSeconds);
+  limit(*command->add_option("-F,--freq", options->frequency, "Samples per second and thread (99)")
+             ->type_name("HZ"),
+        1, kMaxFrequency);
   command->add_flag("--children", options->children, "Also processes that are started from now on");
   command
       ->add_option("-o,--output", options->output,

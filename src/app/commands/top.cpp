@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "app/commands/command.h"
+#include "app/help.h"
 #include "app/output.h"
 #include "app/recorder.h"
 #include "app/target_options.h"
@@ -119,15 +120,15 @@ void add_top_command(CLI::App& app, Run& run) {
       app.add_subcommand("top", "Show the functions that use the CPU now, as a table that lives.");
   command->group("Live");
   add_target_options(*command, options->targets, HowMany::kMany);
-  command->add_option("-F,--freq", options->frequency, "Samples per second and thread (99)")
-      ->type_name("HZ")
-      ->check(CLI::Range(1u, kMaxFrequency));
-  command->add_option("--interval", options->interval_seconds, "Seconds between two tables (1)")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.1, 3600.0));
-  command->add_option("--window", options->window_seconds, "How many seconds a table covers (3)")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.1, 3600.0));
+  limit(*command->add_option("-F,--freq", options->frequency, "Samples per second and thread (99)")
+             ->type_name("HZ"),
+        1, kMaxFrequency);
+  limit(*command->add_option("--interval", options->interval_seconds, "Seconds between two tables (1)")
+             ->type_name("SECONDS"),
+        0.1, 3600.0);
+  limit(*command->add_option("--window", options->window_seconds, "How many seconds a table covers (3)")
+             ->type_name("SECONDS"),
+        0.1, 3600.0);
   command->add_option("-n,--count", options->count, "Leave after so many tables (0: never)")->type_name("N");
   command->add_flag("--children", options->children, "Also processes that are started from now on");
   command->footer(

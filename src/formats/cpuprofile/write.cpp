@@ -199,8 +199,8 @@ class CpuProfileWriter {
 
 }  // namespace
 
-Result<void> write_cpuprofile(const Profile& profile, const WriteOptions& options, ByteSink& sink) {
-  json::Writer writer(sink, options.progress);
+Result<void> write_cpuprofile(const Profile& profile, const WriteOptions&, ByteSink& sink) {
+  json::Writer writer(sink);
   CpuProfileWriter(profile, writer).write();
   return writer.finish();
 }

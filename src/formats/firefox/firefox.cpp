@@ -268,8 +268,8 @@ class FirefoxWriter {
   std::int64_t start_ns_ = 0;
 };
 
-Result<void> write_firefox(const Profile& profile, const WriteOptions& options, ByteSink& sink) {
-  json::Writer writer(sink, options.progress);
+Result<void> write_firefox(const Profile& profile, const WriteOptions&, ByteSink& sink) {
+  json::Writer writer(sink);
   FirefoxWriter(profile, writer).write();
   return writer.finish();
 }

@@ -29,11 +29,11 @@ bool is_v8_code(FrameKind kind) {
   return kind == FrameKind::kJs || kind == FrameKind::kRegExp || kind == FrameKind::kWasm;
 }
 
-std::string_view mark_of(const Profile& profile, const Frame& frame) {
+std::string_view mark_of(const Profile& profile, const Frame& frame, const WriteOptions& options) {
   if (frame.inlined) return kInlinedMark;
-  if (frame.kind == FrameKind::kKernel) return kKernelMark;
-  if (is_v8_code(frame.kind) || is_jit_module(profile.text(frame.module))) return kJitMark;
-  return {};
+  if (frame.kind == FrameKind::kKernel) return options.mark_kernel ? kKernelMark : "";
+  if (!options.mark_jit) return {};
+  return is_v8_code(frame.kind) || is_jit_module(profile.text(frame.module)) ? kJitMark : "";
 }
 
 // A frame without a name is called by its module, as stackcollapse-perf.pl does.
@@ -62,10 +62,8 @@ Frame frame_of_annotated_name(Profile& profile, std::string_view text) {
   return frame;
 }
 
-std::string folded_name(const Profile& profile, const Frame& frame, bool annotate) {
-  std::string name = one_folded_name(name_of(profile, frame));
-  if (annotate) name += mark_of(profile, frame);
-  return name;
+std::string folded_name(const Profile& profile, const Frame& frame, const WriteOptions& options) {
+  return one_folded_name(name_of(profile, frame)).append(mark_of(profile, frame, options));
 }
 
 std::string one_folded_name(std::string_view text) {

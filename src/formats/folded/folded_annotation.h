@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "formats/format.h"
 #include "model/profile.h"
 
 namespace nodescope {
@@ -12,7 +13,7 @@ namespace nodescope {
 Frame frame_of_annotated_name(Profile& profile, std::string_view text);
 
 // The name of `frame` as it stands in a folded line: one line, without ';'.
-std::string folded_name(const Profile& profile, const Frame& frame, bool annotate);
+std::string folded_name(const Profile& profile, const Frame& frame, const WriteOptions& options);
 
 // `text` with every ';' made ':' and every line break a blank.
 std::string one_folded_name(std::string_view text);

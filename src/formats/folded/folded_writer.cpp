@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
+#include "formats/folded/folded.h"
 #include "formats/folded/folded_annotation.h"
 #include "formats/folded/folded_io.h"
 #include "formats/folded/folded_paths.h"
@@ -20,15 +22,10 @@ std::uint64_t add_clipped(std::uint64_t a, std::uint64_t b) {
   return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-bool is_difference(const Profile& profile) {
-  return profile.events().size() == 2 && profile.text(profile.events()[0].name) == "before" &&
-         profile.text(profile.events()[1].name) == "after";
-}
-
 class FoldedWriter {
  public:
   FoldedWriter(const Profile& profile, const WriteOptions& options)
-      : profile_(profile), options_(options), two_counts_(is_difference(profile)) {}
+      : profile_(profile), options_(options), two_counts_(has_two_counts(profile)) {}
 
   Result<void> write(ByteSink& sink) {
     for (std::size_t i = 0; i < profile_.samples.size(); ++i) add(i);
@@ -60,14 +57,22 @@ class FoldedWriter {
     if (id.index() >= roots_.size()) roots_.resize(profile_.threads().size());
     auto& root = roots_[id.index()];
     if (root) return *root;
-    const Thread& thread = profile_.thread(id);
-    std::string name(profile_.text(thread.name));
-    if (name.empty()) name = profile_.text(profile_.process(thread.process).name);
-    for (char& c : name) {
-      if (c == ' ') c = '_';
-    }
-    root = name.empty() ? kEmptyStack : paths_.push(kEmptyStack, paths_.intern(one_folded_name(name)));
+    std::string label = one_folded_name(label_of(profile_.thread(id)));
+    std::ranges::replace(label, ' ', '_');
+    root = label.empty() ? kEmptyStack : paths_.push(kEmptyStack, paths_.intern(label));
     return *root;
+  }
+
+  std::string label_of(const Thread& thread) const {
+    const Process& process = profile_.process(thread.process);
+    const std::string_view name = profile_.text(thread.name != StringId{} ? thread.name : process.name);
+    const bool is_known = !name.empty() || process.pid != 0 || thread.tid != 0;
+    if (options_.thread_label == ThreadLabel::kName || !is_known) return std::string(name);
+    // The script has a '?' for the process where perf tells only the thread.
+    const std::string pid =
+        process.pid == 0 && process.name == StringId{} ? "?" : fmt::to_string(process.pid);
+    if (options_.thread_label == ThreadLabel::kNamePid) return fmt::format("{}-{}", name, pid);
+    return fmt::format("{}-{}/{}", name, pid, thread.tid);
   }
 
   StackId path_of(StackId root, StackId stack) {
@@ -95,7 +100,7 @@ class FoldedWriter {
   StringId name(FrameId id) {
     if (names_.empty()) names_.resize(profile_.frames.size());
     auto& name = names_[id.index()];
-    if (!name) name = paths_.intern(folded_name(profile_, profile_.frames[id], options_.annotate));
+    if (!name) name = paths_.intern(folded_name(profile_, profile_.frames[id], options_));
     return *name;
   }
 
@@ -112,6 +117,11 @@ class FoldedWriter {
 };
 
 }  // namespace
+
+bool has_two_counts(const Profile& profile) {
+  return profile.events().size() == 2 && profile.text(profile.events()[0].name) == "before" &&
+         profile.text(profile.events()[1].name) == "after";
+}
 
 Result<void> write_folded(const Profile& profile, const WriteOptions& options, ByteSink& sink) {
   return FoldedWriter(profile, options).write(sink);

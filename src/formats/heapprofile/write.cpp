@@ -106,8 +106,8 @@ class HeapProfileWriter {
 
 }  // namespace
 
-Result<void> write_heapprofile(const Profile& profile, const WriteOptions& options, ByteSink& sink) {
-  json::Writer writer(sink, options.progress);
+Result<void> write_heapprofile(const Profile& profile, const WriteOptions&, ByteSink& sink) {
+  json::Writer writer(sink);
   HeapProfileWriter(profile, writer).write();
   return writer.finish();
 }

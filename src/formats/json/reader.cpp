@@ -105,10 +105,6 @@ Reader::Reader(ByteSource& source, Progress* progress)
 
 bool Reader::refill() {
   if (at_end_of_source_) return false;
-  if (progress_ != nullptr && progress_->cancelled) {
-    stop({ErrorCode::kInterrupted, "interrupted"});
-    return false;
-  }
   block_offset_ += static_cast<std::uint64_t>(end_ - block_.get());
   position_ = end_ = block_.get();
   std::size_t size = 0;

@@ -96,7 +96,7 @@ class Reader {
   }
 
   // To be called behind the last value: adds to `diagnostics` what was strange about the text.  An error, if
-  // the source failed, the work was cancelled, or the text is damaged and `something_read` is false.
+  // the source failed, or the text is damaged and `something_read` is false.
   Result<void> finish(Diagnostics& diagnostics, bool something_read);
 
   // Whether the text ended before its time.

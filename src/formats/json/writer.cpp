@@ -51,7 +51,7 @@ void append_number(std::string& to, Integer value) {
 
 }  // namespace
 
-Writer::Writer(ByteSink& sink, Progress* progress) : sink_(sink), progress_(progress) {
+Writer::Writer(ByteSink& sink) : sink_(sink) {
   block_.reserve(kBlockBytes + 1024);
 }
 
@@ -173,8 +173,6 @@ void Writer::escape(std::string_view text) {
 }
 
 void Writer::flush() {
-  if (result_ && progress_ != nullptr && progress_->cancelled)
-    result_ = fail(ErrorCode::kInterrupted, "interrupted");
   if (result_) result_ = sink_.write(block_);
   block_.clear();
 }

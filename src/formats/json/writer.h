@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "base/byte_sink.h"
-#include "base/progress.h"
 #include "base/result.h"
 
 namespace nodescope::json {
@@ -15,7 +14,7 @@ namespace nodescope::json {
 // failure of the sink is kept; finish() returns it.
 class Writer {
  public:
-  explicit Writer(ByteSink& sink, Progress* progress = nullptr);
+  explicit Writer(ByteSink& sink);
 
   Writer& begin_object() { return open('{'); }
   Writer& end_object() { return close('}'); }
@@ -49,7 +48,6 @@ class Writer {
   void flush();
 
   ByteSink& sink_;
-  Progress* progress_;
   std::string block_;
   bool comma_ = false;  // the next value or key is not the first one
   Result<void> result_;

@@ -7,7 +7,8 @@ namespace nodescope {
 
 namespace {
 
-constexpr std::uint64_t kMaxFileBytes = std::uint64_t{4} << 30;
+// A mapped file of any size is read in place.
+constexpr std::uint64_t kMaxBytesInMemory = std::uint64_t{4} << 30;
 
 bool recognise(std::string_view head) {
   return head.starts_with("PERFILE2") || head.starts_with("2ELIFREP") || head.starts_with("PERFFILE");
@@ -15,7 +16,7 @@ bool recognise(std::string_view head) {
 
 Result<Profile> read(ByteSource& source, const ReadOptions& options) {
   std::string storage;
-  const auto bytes = read_whole(source, storage, kMaxFileBytes);
+  const auto bytes = map_or_read_whole(source, storage, kMaxBytesInMemory);
   if (!bytes) return std::unexpected(bytes.error());
   if (options.progress != nullptr) options.progress->total_bytes = bytes->size();
   Profile profile;

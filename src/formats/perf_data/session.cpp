@@ -58,15 +58,14 @@ Session::Session(Recording& recording, const ReadOptions& options, std::string_v
       profile_(profile),
       resolver_(resolver_options(options, file_name), profile.diagnostics),
       processes_(profile),
-      stacks_(profile, resolver_, recording.architecture) {}
+      stacks_(profile, resolver_, recording.architecture, options.name_unknown_by_address) {}
 
 Result<void> Session::read(const FileParts& parts) {
   file_bytes_ = parts.records.size();
   if (parts.is_pipe) scan_for_headers(parts.records);
   if (recording_.events.empty()) return fail(ErrorCode::kInvalidInput, "no record that describes an event");
   prepare_events();
-  auto result = read_records(parts.records, parts.records_offset);
-  if (!result) return result;
+  read_records(parts.records, parts.records_offset);
   queue_.finish([&](const RecordQueue::Entry& entry) { process_queued(entry); });
   finish();
   return {};
@@ -95,7 +94,7 @@ void Session::scan_for_headers(std::span<const std::byte> bytes) {
   }
 }
 
-Result<void> Session::read_records(std::span<const std::byte> bytes, std::uint64_t file_offset) {
+void Session::read_records(std::span<const std::byte> bytes, std::uint64_t file_offset) {
   std::size_t offset = 0;
   std::size_t next_progress = kProgressStep;
   const auto damaged = [&](std::string_view what) {
@@ -107,30 +106,26 @@ Result<void> Session::read_records(std::span<const std::byte> bytes, std::uint64
     const std::size_t left = bytes.size() - offset;
     if (header.size < sizeof(RecordHeader)) {
       damaged("a record smaller than its header");
-      return {};
+      return;
     }
     if (header.size > left) break;
     const auto body = bytes.subspan(offset + sizeof(RecordHeader), header.size - sizeof(RecordHeader));
     const std::uint64_t attached = attached_bytes(header, body);
     if (attached > left - header.size) {
       damaged("a record whose attached data go beyond the end");
-      return {};
+      return;
     }
     take_record({header, body}, RecordQueue::kNoBlock);
     offset += header.size + static_cast<std::size_t>(attached);
     if (offset >= next_progress) {
       next_progress = offset + kProgressStep;
-      if (options_.progress != nullptr) {
-        options_.progress->done_bytes = file_offset + offset;
-        if (options_.progress->cancelled) return fail(ErrorCode::kInterrupted, "interrupted");
-      }
+      if (options_.progress != nullptr) options_.progress->done_bytes = file_offset + offset;
     }
   }
   if (offset != bytes.size()) {
     profile_.diagnostics.warn("cut off in the middle of a record",
                               fmt::format("at byte {}", file_offset + offset));
   }
-  return {};
 }
 
 void Session::take_record(const Record& record, std::uint32_t block) {

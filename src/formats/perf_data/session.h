@@ -38,7 +38,7 @@ class Session {
   };
 
   void scan_for_headers(std::span<const std::byte> bytes);
-  Result<void> read_records(std::span<const std::byte> bytes, std::uint64_t file_offset);
+  void read_records(std::span<const std::byte> bytes, std::uint64_t file_offset);
   void take_record(const Record& record, std::uint32_t block);
   void take_perf_record(const Record& record);
   void decompress(const Record& record);

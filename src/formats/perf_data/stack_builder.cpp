@@ -1,5 +1,7 @@
 #include "formats/perf_data/stack_builder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -178,7 +180,9 @@ FrameId StackBuilder::find_frame(const AddressKey& key, Mode mode, ProcessState&
   const Address address{key.address};
   const ResolvedSymbolId symbol =
       key.is_return ? resolve_caller(address, mode, process) : resolve(address, mode, process);
-  const FrameId frame = frame_of(symbol, mode);
+  const bool by_address = name_unknown_by_address_ && resolver_[symbol].name.empty();
+  const FrameId frame =
+      by_address ? frame_of_address(address, resolver_[symbol].module) : frame_of(symbol, mode);
   if (process.has_jitdump && resolver_[symbol].name.empty()) {
     answer_may_change_ = true;
     return frame;
@@ -218,6 +222,14 @@ ResolvedSymbolId StackBuilder::resolve(Address address, Mode mode, ProcessState&
     return resolver_.unknown_in("[unknown]");
   }
   return resolver_.resolve(*mapped, address);
+}
+
+FrameId StackBuilder::frame_of_address(Address address, std::string_view module) {
+  const std::string_view name =
+      module.empty() || module == "[unknown]" ? "unknown" : module.substr(module.rfind('/') + 1);
+  Frame frame = frame_of_symbol(profile_, {}, module);
+  frame.function = profile_.strings.intern(fmt::format("[{} <{:x}>]", to_valid_utf8(name), address.value));
+  return profile_.frames.intern(frame);
 }
 
 FrameId StackBuilder::frame_of(ResolvedSymbolId id, Mode mode) {

@@ -25,8 +25,12 @@ namespace nodescope::perf {
 class StackBuilder {
  public:
   // `architecture` is that of the recording, empty when it does not say; it may become known later.
-  StackBuilder(Profile& profile, Resolver& resolver, const std::string& architecture)
-      : profile_(profile), resolver_(resolver), architecture_(architecture) {}
+  StackBuilder(Profile& profile, Resolver& resolver, const std::string& architecture,
+               bool name_unknown_by_address)
+      : profile_(profile),
+        resolver_(resolver),
+        architecture_(architecture),
+        name_unknown_by_address_(name_unknown_by_address) {}
 
   StackId build(const EventAttribute& event, const SampleRecord& sample, std::uint16_t cpu_mode,
                 ProcessState& process);
@@ -88,11 +92,13 @@ class StackBuilder {
   ResolvedSymbolId resolve_caller(Address return_address, Mode mode, ProcessState& process);
   ResolvedSymbolId resolve(Address address, Mode mode, ProcessState& process);
   FrameId frame_of(ResolvedSymbolId symbol, Mode mode);
+  FrameId frame_of_address(Address address, std::string_view module);
 
   Profile& profile_;
   Resolver& resolver_;
   Unwinder unwinder_;
   const std::string& architecture_;
+  const bool name_unknown_by_address_;
   PlaceNumber kernel_place_ = 0;
   FlatMap<ChainKey, StackId, KeyHash> chains_;
   FlatMap<AddressKey, FrameId, KeyHash> frames_;

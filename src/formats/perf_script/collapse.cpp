@@ -34,7 +34,7 @@ Diagnostics diagnostics_of(const Collapsers& workers) {
     unrecognised_count += worker->unrecognised_count();
     all.add(Severity::kError, "line longer than 64 MB left out", {}, worker->lines_left_out());
   }
-  if (!other_event.text.empty()) all.info("Filtering for events of type", other_event.text);
+  if (!other_event.text.empty()) all.warn(kOtherEventsLeftOut, other_event.text);
   all.add(Severity::kWarning, "Unrecognized line", unrecognised.text, unrecognised_count);
   return all;
 }

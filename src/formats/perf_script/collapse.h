@@ -28,6 +28,9 @@ struct CollapseOptions {
       resolve_inlined = {};
 };
 
+constexpr std::string_view kOtherEventsLeftOut =
+    "samples of other events are left out (--event-filter takes one of them)";
+
 // Writes to `sink` what stackcollapse-perf.pl prints for the same `perf script` text and options, byte for
 // byte.  What it says on standard error comes back as Diagnostics: the events that were left out, lines that
 // are not understood.

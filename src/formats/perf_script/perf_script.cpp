@@ -17,6 +17,11 @@ bool looks_like_frame(std::string_view line) {
   return frame && (!frame->symbol.empty() || !frame->module.empty());
 }
 
+// With `-F ip` alone: no sign of perf by itself, but none against it.
+bool is_bare_address(std::string_view line) {
+  return (line[0] == '\t' || line[0] == ' ') && parse_frame_line(line).has_value();
+}
+
 bool looks_like_sample(std::string_view line) {
   const auto sample = parse_sample_line(line);
   return sample && !sample->is_only_name && (sample->time_ns || !sample->event.empty());
@@ -38,7 +43,7 @@ bool recognise_perf_script(std::string_view head) {
       ++samples;
     } else if (looks_like_frame(line)) {
       ++frames;
-    } else if (!is_source_line(line)) {
+    } else if (!is_bare_address(line) && !is_source_line(line)) {
       ++others;
     }
   }

@@ -113,7 +113,7 @@ class Reader {
   void read_locations();
   void read_mappings();
   void read_clock();
-  Result<void> read_samples(std::string_view name, Progress* progress);
+  void read_samples(Progress* progress);
 
   std::string_view text(std::uint64_t index) { return tables_.text(index, diagnostics_); }
   std::size_t default_type();
@@ -168,7 +168,7 @@ Result<void> Reader::run(std::string_view name, Progress* progress) {
   read_facts();
   read_events();
   read_locations();
-  if (auto read = read_samples(name, progress); !read) return read;
+  read_samples(progress);
   read_mappings();
   read_clock();
   return {};
@@ -321,14 +321,13 @@ void Reader::read_mappings() {
   }
 }
 
-Result<void> Reader::read_samples(std::string_view name, Progress* progress) {
+void Reader::read_samples(Progress* progress) {
   frames_left_ = kFreeFrames + file_.size() * kFramesPerByte;
   std::size_t since_look = 0;
-  bool cancelled = false;
   for_each_field<ProfileField>(
       {file_.data(), tables_.readable_bytes}, [](ProfileField, std::uint64_t) {},
       [&](ProfileField field, data_view message) {
-        if (field != ProfileField::kSample || cancelled) return;
+        if (field != ProfileField::kSample) return;
         try {
           read_sample(message);
         } catch (const protozero::exception&) {
@@ -337,12 +336,9 @@ Result<void> Reader::read_samples(std::string_view name, Progress* progress) {
         }
         if (progress != nullptr && ++since_look % 1024 == 0) {
           progress->done_bytes = static_cast<std::uint64_t>(message.data() - file_.data());
-          cancelled = progress->cancelled;
         }
       });
   flush_run();
-  if (cancelled) return fail(ErrorCode::kInterrupted, fmt::format("{}: interrupted", name));
-  return {};
 }
 
 void Reader::read_sample(data_view message) {
@@ -511,9 +507,7 @@ LabelRole Reader::role_of(std::uint64_t key) {
 
 Result<Profile> read(ByteSource& source, const ReadOptions& options) {
   std::string storage;
-  const auto mapped = source.mapped();
-  const auto file =
-      mapped ? Result<std::span<const std::byte>>(*mapped) : read_whole(source, storage, kMaxBytesInMemory);
+  const auto file = map_or_read_whole(source, storage, kMaxBytesInMemory);
   if (!file) return std::unexpected(file.error());
   if (file->size() > std::numeric_limits<std::uint32_t>::max()) {
     return fail(ErrorCode::kLimit, fmt::format("{}: a pprof file cannot be larger than 4 GB", source.name()));

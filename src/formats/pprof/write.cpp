@@ -69,7 +69,7 @@ class Writer {
   Writer(const Profile& profile, ByteSink& sink)
       : profile_(profile), gzip_(sink), message_(buffer_), locations_(profile, strings_) {}
 
-  Result<void> run(Progress* progress);
+  Result<void> run();
 
  private:
   // What a sample of pprof holds: the values of all events at one place and time.
@@ -84,7 +84,7 @@ class Writer {
   };
 
   void write_sample_types();
-  Result<void> write_samples(Progress* progress);
+  Result<void> write_samples();
   Result<void> flush_pending();
   void write_sample(const Pending& pending);
   void write_label(Builder<SampleField>& sample, std::string_view key, std::int64_t number,
@@ -121,9 +121,9 @@ class Writer {
   std::int64_t last_time_ = std::numeric_limits<std::int64_t>::min();
 };
 
-Result<void> Writer::run(Progress* progress) {
+Result<void> Writer::run() {
   write_sample_types();
-  if (auto written = write_samples(progress); !written) return written;
+  if (auto written = write_samples(); !written) return written;
   if (auto written = write_tables(); !written) return written;
   write_facts();
   for (const std::string& text : strings_.all()) {
@@ -155,14 +155,13 @@ std::size_t Writer::column_of(EventId event) const {
 
 // Samples of the same time, stack and thread that follow each other become one, as pprof wants it: in a
 // profile without times that is all equal ones.
-Result<void> Writer::write_samples(Progress* progress) {
+Result<void> Writer::write_samples() {
   const SampleTable& samples = profile_.samples;
   const std::size_t columns = profile_.events().size();
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const std::int64_t time = samples.time_ns(i);
     if (time != pending_time_ || pending_values_.size() >= kLongestRun) {
       if (auto flushed = flush_pending(); !flushed) return flushed;
-      if (progress != nullptr && progress->cancelled) return fail(ErrorCode::kInterrupted, "interrupted");
       pending_time_ = time;
     }
     const std::uint32_t place = place_of(samples.context_id(i));
@@ -371,8 +370,8 @@ Result<void> Writer::flush(bool all) {
 
 }  // namespace
 
-Result<void> write(const Profile& profile, const WriteOptions& options, ByteSink& sink) {
-  return Writer(profile, sink).run(options.progress);
+Result<void> write(const Profile& profile, const WriteOptions&, ByteSink& sink) {
+  return Writer(profile, sink).run();
 }
 
 }  // namespace nodescope::pprof

@@ -173,8 +173,8 @@ class ProfileJsonWriter {
 
 }  // namespace
 
-Result<void> write_profile_json(const Profile& profile, const WriteOptions& options, ByteSink& sink) {
-  json::Writer writer(sink, options.progress);
+Result<void> write_profile_json(const Profile& profile, const WriteOptions&, ByteSink& sink) {
+  json::Writer writer(sink);
   ProfileJsonWriter(profile, writer).write();
   return writer.finish();
 }

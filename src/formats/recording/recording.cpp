@@ -20,9 +20,7 @@ bool decompress_zstd(std::span<const std::byte> stored, std::span<std::byte> raw
 
 Result<Profile> read(ByteSource& source, const ReadOptions& options) {
   std::string storage;
-  const auto mapped = source.mapped();
-  const auto file =
-      mapped ? Result<std::span<const std::byte>>(*mapped) : read_whole(source, storage, kMaxBytesInMemory);
+  const auto file = map_or_read_whole(source, storage, kMaxBytesInMemory);
   if (!file) return std::unexpected(file.error());
   return recording::read_recording(*file, source.name(), decompress_zstd, options.progress);
 }

@@ -83,10 +83,7 @@ class Assembly {
 Result<Profile> Assembly::run(std::string_view name, Progress* progress) {
   profile_.samples.reserve(expected_samples(file_));
   while (const auto chunk = scanner_.next()) {
-    if (progress != nullptr) {
-      progress->done_bytes = chunk->offset;
-      if (progress->cancelled) return fail(ErrorCode::kInterrupted, std::string(name) + ": interrupted");
-    }
+    if (progress != nullptr) progress->done_bytes = chunk->offset;
     if (is_next(*chunk)) add(*chunk);
     if (decoder_.memory_bytes() > kMaxModelBytes) {
       profile_.diagnostics.error("recording is too large: the rest is left out", at_byte(chunk->offset));

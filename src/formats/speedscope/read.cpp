@@ -35,14 +35,20 @@ constexpr std::array kUnits = {
 };
 
 // One of the file's profiles.  Keys come in any order, so nothing is scaled or looked up before its end.
+// In an evented profile: what is open from `time` on.
+struct Change {
+  json::Number time;
+  StackId stack;
+};
+
 struct RawProfile {
   std::string name;
   std::string unit = "none";
   json::Number start;
   std::optional<json::Number> end;
-  std::vector<StackId> stacks;        // sampled: of the samples; evented: between a time and the next
+  std::vector<StackId> stacks;        // sampled
   std::vector<json::Number> weights;  // sampled
-  std::vector<json::Number> times;    // evented
+  std::vector<Change> changes;        // evented
   // What nodescope adds.
   std::optional<std::string> event;
   std::optional<Unit> event_unit;
@@ -185,11 +191,10 @@ class SpeedscopeReader {
   }
 
   static void add_change(RawProfile& raw, const json::Number& time, StackId stack) {
-    if (!raw.times.empty() && raw.times.back() == time) {
-      raw.stacks.back() = stack;
+    if (!raw.changes.empty() && raw.changes.back().time == time) {
+      raw.changes.back().stack = stack;
     } else {
-      raw.times.push_back(time);
-      raw.stacks.push_back(stack);
+      raw.changes.push_back({time, stack});
     }
   }
 
@@ -226,10 +231,12 @@ class SpeedscopeReader {
     const EventId event = profile_.intern_event(raw.event.value_or(std::string(unit->event)),
                                                 raw.event_unit.value_or(unit->unit));
     const ContextId context = profile_.samples.intern({thread_of(raw), kUnknownCpu, event});
-    if (!raw.times.empty()) {
-      build_evented(raw, *unit, context);
-    } else {
+    if (raw.changes.empty()) {
       build_sampled(raw, *unit, context);
+    } else {
+      if (!raw.stacks.empty())
+        profile_.diagnostics.warn("a profile with events and samples: its samples are not read");
+      build_evented(raw, *unit, context);
     }
   }
 
@@ -275,14 +282,15 @@ class SpeedscopeReader {
 
   void build_evented(const RawProfile& raw, const UnitName& unit, ContextId context) {
     std::vector<std::int64_t> times;
-    times.reserve(raw.times.size() + 1);
-    for (const json::Number& time : raw.times) add_in_order(times, time.scaled(unit.decimals));
+    times.reserve(raw.changes.size() + 1);
+    for (const Change& change : raw.changes) add_in_order(times, change.time.scaled(unit.decimals));
     add_in_order(times, raw.end ? raw.end->scaled(unit.decimals) : times.back());
-    for (std::size_t i = 0; i < raw.stacks.size(); ++i) {
+    for (std::size_t i = 0; i < raw.changes.size(); ++i) {
+      const StackId stack = raw.changes[i].stack;
       const auto weight = static_cast<std::uint64_t>(times[i + 1]) - static_cast<std::uint64_t>(times[i]);
-      if (raw.stacks[i] == kEmptyStack || weight == 0) continue;
-      profile_.samples.add(unit.unit == Unit::kNanoseconds ? times[i] : 0, stacks_[raw.stacks[i].index()],
-                           context, weight);
+      if (stack == kEmptyStack || weight == 0) continue;
+      profile_.samples.add(unit.unit == Unit::kNanoseconds ? times[i] : 0, stacks_[stack.index()], context,
+                           weight);
     }
   }
 

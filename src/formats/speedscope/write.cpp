@@ -178,8 +178,8 @@ class SpeedscopeWriter {
 
 }  // namespace
 
-Result<void> write_speedscope(const Profile& profile, const WriteOptions& options, ByteSink& sink) {
-  json::Writer writer(sink, options.progress);
+Result<void> write_speedscope(const Profile& profile, const WriteOptions&, ByteSink& sink) {
+  json::Writer writer(sink);
   SpeedscopeWriter(profile, writer).write();
   return writer.finish();
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "plain_profile.h"
 #include "support/profiles.h"
 
 namespace nodescope {

@@ -10,7 +10,6 @@
 #include <regex>
 
 #include "analysis/diff.h"
-#include "plain_profile.h"
 #include "support/profiles.h"
 
 namespace nodescope {

@@ -18,20 +18,13 @@ using testing::read_test_file;
 using testing::to_text;
 
 Result<Profile> try_read(std::string_view text) {
-  MemorySource source(text, "test.cpuprofile");
-  return kCpuProfileFormat.read(source, {});
+  return testing::try_read_as(kCpuProfileFormat, text);
 }
-
 Profile read(std::string_view text) {
-  auto profile = try_read(text);
-  EXPECT_TRUE(profile.has_value()) << profile.error().message;
-  return profile ? std::move(*profile) : Profile();
+  return testing::read_as(kCpuProfileFormat, text);
 }
-
 std::string write(const Profile& profile) {
-  StringSink sink;
-  EXPECT_TRUE(kCpuProfileFormat.write(profile, {}, sink).has_value());
-  return sink.text();
+  return testing::write_as(kCpuProfileFormat, profile);
 }
 
 // As stacks.mjs of the golden folder prints them.

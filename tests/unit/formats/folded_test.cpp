@@ -20,9 +20,9 @@ Profile read(std::string_view text) {
   return std::move(*profile);
 }
 
-std::string write(const Profile& profile, bool annotate = true) {
+std::string write(const Profile& profile, const WriteOptions& options = {}) {
   StringSink sink;
-  EXPECT_TRUE(kFoldedFormat.write(profile, {.annotate = annotate}, sink).has_value());
+  EXPECT_TRUE(kFoldedFormat.write(profile, options, sink).has_value());
   return sink.text();
 }
 
@@ -160,11 +160,41 @@ TEST(Folded, WritesWhatItRead) {
   const Profile profile = read(text);
   EXPECT_EQ(write(profile), text);
   EXPECT_EQ(to_text(read(write(profile))), to_text(profile));
-  EXPECT_EQ(write(profile, false),
-            "node;JS:*fib /app/x.js:3:9;Builtin:ArrayMap;read;bar 12\n"
+  EXPECT_EQ(write(profile, {.mark_kernel = false, .mark_jit = false}),
+            "node;JS:*fib /app/x.js:3:9;Builtin:ArrayMap;read;bar_[i] 12\n"
             "node;Java::call 1\n"
             "node;RegExp:^\\/api\\/(\\w+);[unknown] 3\n"
             "node;VisitNode<(Phase)0>;woken_[w] 2\n");
+}
+
+TEST(Folded, MarksWhatItIsAskedFor) {
+  const Profile profile = read("node;JS:*fib /app/x.js:3:9_[j];Builtin:ArrayMap_[j];read_[k];bar_[i] 12\n");
+  EXPECT_EQ(write(profile, {.mark_jit = false}),
+            "node;JS:*fib /app/x.js:3:9;Builtin:ArrayMap;read_[k];bar_[i] 12\n");
+  EXPECT_EQ(write(profile, {.mark_kernel = false}),
+            "node;JS:*fib /app/x.js:3:9_[j];Builtin:ArrayMap_[j];read;bar_[i] 12\n");
+}
+
+TEST(Folded, NamesProcessesAndThreads) {
+  Profile profile;
+  const EventId event = profile.intern_event("cpu-clock", Unit::kNanoseconds);
+  Frame main_frame;
+  main_frame.function = profile.strings.intern("main");
+  const StackId stack = profile.stacks.push(kEmptyStack, profile.frames.intern(main_frame));
+  const ProcessId node = profile.intern_process(4711, "node");
+  const auto add = [&](ThreadId thread) { profile.samples.add({0, stack, {thread, kUnknownCpu, event}, 1}); };
+  add(profile.intern_thread(node, 4711, "node"));
+  add(profile.intern_thread(node, 4712, "V8 Worker;x"));
+  add(profile.intern_thread(node, 4713, ""));
+  add(profile.intern_thread(ProcessId{}, 99, "lonely"));
+  add(profile.intern_thread(profile.intern_process(0, "swapper"), 0, "swapper"));
+  add(ThreadId{});
+  EXPECT_EQ(write(profile), "V8_Worker:x;main 1\nlonely;main 1\nmain 1\nnode;main 2\nswapper;main 1\n");
+  EXPECT_EQ(write(profile, {.thread_label = ThreadLabel::kNamePid}),
+            "V8_Worker:x-4711;main 1\nlonely-?;main 1\nmain 1\nnode-4711;main 2\nswapper-0;main 1\n");
+  EXPECT_EQ(write(profile, {.thread_label = ThreadLabel::kNamePidTid}),
+            "V8_Worker:x-4711/4712;main 1\nlonely-?/99;main 1\nmain 1\nnode-4711/4711;main 1\n"
+            "node-4711/4713;main 1\nswapper-0/0;main 1\n");
 }
 
 // The order is that of the lines' bytes up to the count, where ';' is more than ' ' and less than letters.
@@ -256,15 +286,6 @@ TEST(Folded, NothingInItIsAnError) {
     ASSERT_FALSE(profile.has_value());
     EXPECT_NE(profile.error().message.find("empty.folded"), std::string::npos);
   }
-}
-
-TEST(Folded, StopsWhenCancelled) {
-  Progress progress;
-  progress.cancelled = true;
-  MemorySource source("a;b 1\n", "x");
-  const auto profile = kFoldedFormat.read(source, {.progress = &progress});
-  ASSERT_FALSE(profile.has_value());
-  EXPECT_EQ(profile.error().code, ErrorCode::kInterrupted);
 }
 
 TEST(Folded, EveryPrefixIsSafe) {

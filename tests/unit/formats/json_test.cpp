@@ -314,18 +314,12 @@ TEST(JsonReader, TextBehindTheEndIsReported) {
   EXPECT_EQ(diagnostics.count("text behind the end of the JSON text is not read"), 1u);
 }
 
-TEST(JsonReader, PassesErrorsOfTheSourceAndCancellation) {
+TEST(JsonReader, PassesErrorsOfTheSource) {
   FailingSource failing;
   Reader reader(failing);
   Diagnostics diagnostics;
   EXPECT_EQ(reader.peek(), Type::kNone);
   EXPECT_EQ(reader.finish(diagnostics, true).error().message, "disk on fire");
-
-  Progress progress;
-  progress.cancelled = true;
-  MemorySource source("[1]", "test");
-  Reader cancelled(source, &progress);
-  EXPECT_EQ(cancelled.finish(diagnostics, true).error().code, ErrorCode::kInterrupted);
 }
 
 TEST(JsonReader, NestingCostsNoStack) {
@@ -495,13 +489,6 @@ TEST(JsonWriter, WritesBlocksAndKeepsTheFirstFailure) {
   EXPECT_EQ(writer.finish().error().message, "no space left");
   EXPECT_EQ(sink.writes, 2);
   EXPECT_LT(sink.largest, 70'000u);
-
-  Progress progress;
-  progress.cancelled = true;
-  StringSink nothing;
-  json::Writer cancelled(nothing, &progress);
-  EXPECT_EQ(cancelled.null().finish().error().code, ErrorCode::kInterrupted);
-  EXPECT_EQ(nothing.text(), "");
 }
 
 // ---------------------------------------------------------------- sniffing

@@ -3,253 +3,27 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
-#include "formats/symbol_name.h"
 #include "support/memory_files.h"
-#include "support/perf_data_builder.h"
+#include "support/perf_data_records.h"
 #include "support/profiles.h"
 
 namespace nodescope {
 namespace {
 
-using testing::Bytes;
-using testing::MemoryFiles;
-using testing::PerfDataBuilder;
-using testing::read_test_file;
-
-constexpr std::uint64_t kIp = 1 << 0;
-constexpr std::uint64_t kTid = 1 << 1;
-constexpr std::uint64_t kTime = 1 << 2;
-constexpr std::uint64_t kCallchain = 1 << 5;
-constexpr std::uint64_t kPeriod = 1 << 8;
-constexpr std::uint64_t kIdentifier = 1 << 16;
-constexpr std::uint64_t kContextKernel = static_cast<std::uint64_t>(-128);
-constexpr std::uint64_t kContextUser = static_cast<std::uint64_t>(-512);
-constexpr std::uint16_t kUser = 2;
-
-Result<Profile> read(const std::string& bytes, FileOpener* files = nullptr,
-                     std::string name = "/rec/perf.data") {
-  MemorySource source(bytes, std::move(name));
-  ReadOptions options;
-  options.files = files;
-  return kPerfDataFormat.read(source, options);
-}
-
-Profile read_good(const std::string& bytes, FileOpener* files = nullptr) {
-  auto profile = read(bytes, files);
-  EXPECT_TRUE(profile) << (profile ? "" : profile.error().message);
-  return profile ? std::move(*profile) : Profile();
-}
-
-// As perf script prints it: "comm pid/tid time period event", then the frames, innermost first.
-std::string to_script(const Profile& profile) {
-  std::string text;
-  for (std::size_t i = 0; i < profile.samples.size(); ++i) {
-    const Sample sample = profile.samples[i];
-    const Thread& thread = profile.thread(sample.context.thread);
-    text += fmt::format("{} {}/{} {}.{:06} {} {}\n", profile.text(thread.name),
-                        profile.process(thread.process).pid, thread.tid, sample.time_ns / 1'000'000'000,
-                        sample.time_ns % 1'000'000'000 / 1000, sample.weight,
-                        profile.text(profile.event(sample.context.event).name));
-    std::vector<FrameId> frames = profile.stacks.unwind(sample.stack);
-    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
-      const Frame& place = profile.frames[*frame];
-      text += fmt::format("\t{} ({})\n", symbol_of_frame(profile, place), profile.text(place.module));
-    }
-  }
-  return text;
-}
-
-// The modules of a sample's frames, innermost first.
-std::vector<std::string> modules(const Profile& profile, std::size_t sample) {
-  std::vector<std::string> texts;
-  for (StackId stack = profile.samples.stack(sample); stack != kEmptyStack;
-       stack = profile.stacks.caller(stack)) {
-    texts.emplace_back(profile.text(profile.frames[profile.stacks.frame(stack)].module));
-  }
-  return texts;
-}
-
-// ---------------------------------------------------------------- recordings of the real perf
-
-const std::filesystem::path kGolden = std::filesystem::path(NODESCOPE_SOURCE_DIR) / "tests/golden/perf-data";
-
-// The files of the folder `files` as if they were at the root of the file system, and those of the case.
-class GoldenFiles final : public FileOpener {
- public:
-  Result<std::unique_ptr<ByteSource>> open(const std::string& path) override {
-    const bool is_beside = path.starts_with(kGolden.string());
-    std::ifstream file(is_beside ? path : (kGolden / "files").string() + path, std::ios::binary);
-    if (!file) return fail(ErrorCode::kNotFound, path);
-    contents_.push_back(std::make_unique<std::string>(std::istreambuf_iterator<char>(file),
-                                                      std::istreambuf_iterator<char>()));
-    return std::make_unique<MemorySource>(*contents_.back(), path);
-  }
-
- private:
-  std::vector<std::unique_ptr<std::string>> contents_;
-};
-
-class PerfDataGolden : public ::testing::TestWithParam<const char*> {};
-
-TEST_P(PerfDataGolden, SaysWhatPerfScriptSays) {
-  const std::string folder = std::string("tests/golden/perf-data/") + GetParam();
-  GoldenFiles files;
-  const std::string input = read_test_file(folder + "/input");
-  ASSERT_TRUE(kPerfDataFormat.recognise(input));
-  const auto profile = read(input, &files, (kGolden / GetParam() / "input").string());
-  ASSERT_TRUE(profile) << profile.error().message;
-  EXPECT_EQ(to_script(*profile), read_test_file(folder + "/expected"));
-}
-
-TEST_P(PerfDataGolden, EveryPrefixIsSafe) {
-  const std::string input = read_test_file(std::string("tests/golden/perf-data/") + GetParam() + "/input");
-  testing::read_every_prefix(kPerfDataFormat, input, 37);
-}
-
-INSTANTIATE_TEST_SUITE_P(Cases, PerfDataGolden,
-                         ::testing::Values("fp", "no-callchain", "dwarf", "pipe", "zstd", "zstd-pipe",
-                                           "group", "two-events", "tracepoint", "every-field", "no-time",
-                                           "buildid-mmap", "killed", "javascript", "jitdump", "injected"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
-
-Profile read_golden(const std::string& name) {
-  GoldenFiles files;
-  auto profile = read(read_test_file("tests/golden/perf-data/" + name + "/input"), &files,
-                      (kGolden / name / "input").string());
-  EXPECT_TRUE(profile);
-  return std::move(*profile);
-}
-
-TEST(PerfData, TellsFactsAboutTheRecording) {
-  const Profile profile = read_golden("fp");
-  EXPECT_EQ(profile.facts.at("format"), "perf.data");
-  EXPECT_EQ(profile.facts.at("architecture"), "x86_64");
-  EXPECT_EQ(profile.facts.at("host"), "vm");
-  EXPECT_EQ(profile.facts.at("cpus"), "2");
-  EXPECT_TRUE(profile.facts.at("perf").starts_with("6.1.")) << profile.facts.at("perf");
-  EXPECT_TRUE(profile.facts.at("command").ends_with("perf record -F 499 -g -o perf.data ./spin"));
-  EXPECT_TRUE(profile.facts.contains("kernel"));
-  EXPECT_TRUE(profile.facts.contains("duration"));
-  EXPECT_EQ(profile.events().size(), 1u);
-  EXPECT_EQ(profile.events()[0].unit, Unit::kNanoseconds);
-  EXPECT_EQ(profile.lost_samples, 0u);
-  EXPECT_FALSE(profile.diagnostics.has(Severity::kWarning));
-}
-
-TEST(PerfData, KnowsTheKindsOfFrames) {
-  const Profile profile = read_golden("javascript");
-  std::map<FrameKind, int> kinds;
-  for (std::size_t i = 0; i < profile.frames.size(); ++i) ++kinds[profile.frames[FrameId{i}].kind];
-  EXPECT_GT(kinds[FrameKind::kJs], 5);
-  EXPECT_GT(kinds[FrameKind::kUnknown], 1);
-  const Profile native = read_golden("fp");
-  for (std::size_t i = 0; i < native.frames.size(); ++i) {
-    const Frame& frame = native.frames[FrameId{i}];
-    const std::string_view module = native.text(frame.module);
-    const FrameKind expected = module == "/srv/app/spin"       ? FrameKind::kNative
-                               : module == "[kernel.kallsyms]" ? FrameKind::kKernel
-                                                               : FrameKind::kUnknown;
-    EXPECT_EQ(frame.kind, expected) << native.text(frame.function) << module;
-  }
-}
-
-TEST(PerfData, KeepsMappingsOfProcessesWithSamples) {
-  const Profile profile = read_golden("fp");
-  const auto is_program = [&](const Mapping& mapping) {
-    return profile.text(mapping.file) == "/srv/app/spin";
-  };
-  const auto program = std::ranges::find_if(profile.mappings, is_program);
-  ASSERT_NE(program, profile.mappings.end());
-  EXPECT_EQ(profile.text(program->build_id).size(), 40u);
-  EXPECT_LT(program->start, program->end);
-}
-
-TEST(PerfData, KnowsTheWallClockWhereTheFileDoes) {
-  constexpr std::int64_t kYear2026 = 1'767'225'600'000'000'000;
-  EXPECT_GT(read_golden("jitdump").clock_offset_ns, kYear2026);
-  EXPECT_EQ(read_golden("fp").clock_offset_ns, 0);
-}
-
-TEST(PerfData, ChildProcessesHaveTheMappingsOfTheirParent) {
-  const Profile profile = read_golden("fp");
-  std::set<std::int32_t> pids;
-  for (std::size_t i = 0; i < profile.samples.size(); ++i) {
-    pids.insert(profile.process(profile.thread(profile.samples.context(i).thread).process).pid);
-  }
-  EXPECT_EQ(pids.size(), 2u);
-}
-
-TEST(PerfData, AKilledRecordingIsReadToItsEnd) {
-  const Profile profile = read_golden("killed");
-  EXPECT_EQ(profile.diagnostics.count("perf record did not end by itself: read up to the end of the file"),
-            1u);
-  EXPECT_GT(profile.samples.size(), 0u);
-}
-
-// ---------------------------------------------------------------- files made here
-
-PerfDataBuilder::Attribute plain_attribute() {
-  return {.sample_type = kIp | kTid | kTime | kCallchain | kPeriod};
-}
-
-// A sample of plain_attribute().
-Bytes sample_body(std::uint64_t time, std::uint32_t tid, std::vector<std::uint64_t> chain,
-                  std::uint64_t period = 1) {
-  Bytes body;
-  body.put(std::uint64_t{0x1234}).put(std::uint32_t{100}).put(tid).words({time, period, chain.size()});
-  for (const std::uint64_t address : chain) body.put(address);
-  return body;
-}
-
-// The trailer of sample_id_all for plain_attribute().
-Bytes& with_trailer(Bytes& body, std::uint64_t time) {
-  return body.put(std::uint32_t{100}).put(std::uint32_t{100}).put(time);
-}
-
-Bytes mmap_body(std::uint64_t begin, std::uint64_t size, std::string_view path, std::uint64_t time,
-                std::uint32_t pid = 100) {
-  Bytes body;
-  body.put(pid).put(pid).words({begin, size, 0}).padded(path);
-  return with_trailer(body, time);
-}
-
-Bytes comm_body(std::uint32_t pid, std::uint32_t tid, std::string_view name, std::uint64_t time) {
-  Bytes body;
-  body.put(pid).put(tid).padded(name);
-  return with_trailer(body, time);
-}
-
-Bytes fork_body(std::uint32_t pid, std::uint32_t parent, std::uint32_t tid, std::uint32_t parent_tid,
-                std::uint64_t time) {
-  Bytes body;
-  body.put(pid).put(parent).put(tid).put(parent_tid).put(time);
-  return with_trailer(body, time);
-}
-
-constexpr std::uint32_t kMmap = 1, kLost = 2, kComm = 3, kFork = 7, kSample = 9, kLostSamples = 13,
-                        kNamespaces = 16, kKsymbol = 17, kFinishedRound = 68, kAuxtrace = 71,
-                        kCompressed = 81;
+using namespace testing;
 
 TEST(PerfData, OtherByteOrdersAndVersionsAreRefused) {
   for (const char* magic : {"2ELIFREP", "PERFFILE"}) {
     const std::string bytes = std::string(magic) + std::string(200, '\0');
     EXPECT_TRUE(kPerfDataFormat.recognise(bytes));
-    const auto profile = read(bytes);
+    const auto profile = read_perf_data(bytes);
     ASSERT_FALSE(profile);
     EXPECT_EQ(profile.error().code, ErrorCode::kUnsupported);
   }
   EXPECT_FALSE(kPerfDataFormat.recognise("PERFILE3"));
   EXPECT_FALSE(kPerfDataFormat.recognise("PERF"));
-  EXPECT_FALSE(read("PERFILE2"));
-  EXPECT_FALSE(read(""));
+  EXPECT_FALSE(read_perf_data("PERFILE2"));
+  EXPECT_FALSE(read_perf_data(""));
 }
 
 TEST(PerfData, CallChainsSwitchBetweenKernelAndUser) {
@@ -262,6 +36,23 @@ TEST(PerfData, CallChainsSwitchBetweenKernelAndUser) {
   const Profile profile = read_good(builder.file());
   EXPECT_EQ(modules(profile, 0),
             (std::vector<std::string>{"[kernel.kallsyms]", "/bin/app", "/bin/app", "[unknown]"}));
+}
+
+TEST(PerfData, CodeWithoutASymbolCanBeNamedByItsAddress) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  builder.record(kMmap, kUser, mmap_body(0x1000, 0x1000, "/bin/app", 0));
+  builder.record(kSample, kUser, sample_body(10, 100, {kContextUser, 0x1100, 0x12ab, 0x9999}));
+  const std::string file = builder.file();
+  MemorySource source(file, "perf.data");
+  const auto profile = kPerfDataFormat.read(source, {.name_unknown_by_address = true});
+  ASSERT_TRUE(profile);
+  std::vector<std::string> names;
+  for (const FrameId id : profile->stacks.unwind(profile->samples.stack(0))) {
+    EXPECT_EQ(profile->frames[id].kind, FrameKind::kUnknown);
+    names.emplace_back(profile->text(profile->frames[id].function));
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"[unknown <9999>]", "[app <12ab>]", "[app <1100>]"}));
 }
 
 TEST(PerfData, WithoutACallChainTheAddressIsTheStack) {
@@ -537,100 +328,6 @@ TEST(PerfData, AJitdumpOfAnotherClockIsUsedWithoutItsTimes) {
     EXPECT_EQ(modules(profile, 0)[0], is_monotonic ? "/tmp/perf-100.map" : "/gone/jit-100.dump");
     EXPECT_EQ(modules(profile, 1)[0], "/gone/jit-100.dump");
   }
-}
-
-// ---------------------------------------------------------------- damage
-
-TEST(PerfData, AFileShorterThanItSaysGivesWhatIsThere) {
-  PerfDataBuilder builder;
-  builder.attribute(plain_attribute());
-  builder.record(kSample, kUser, sample_body(1, 100, {kContextUser, 1}));
-  for (const std::uint64_t size : {std::uint64_t{1'000'000}, UINT64_MAX}) {
-    const Profile profile = read_good(builder.file(size));
-    EXPECT_EQ(profile.samples.size(), 1u);
-    EXPECT_EQ(profile.diagnostics.count("the file is shorter than its header says"), 1u);
-  }
-}
-
-TEST(PerfData, ARecordCutOffIsNotRead) {
-  PerfDataBuilder builder;
-  builder.attribute(plain_attribute());
-  builder.record(kSample, kUser, sample_body(1, 100, {kContextUser, 1}));
-  builder.record(kSample, kUser, sample_body(2, 100, {kContextUser, 1}));
-  const std::string whole = builder.pipe();
-  const Profile profile = read_good(whole.substr(0, whole.size() - 3));
-  EXPECT_EQ(profile.samples.size(), 1u);
-  EXPECT_EQ(profile.diagnostics.count("cut off in the middle of a record"), 1u);
-}
-
-TEST(PerfData, LiesWithinASampleCostOnlyTheSample) {
-  PerfDataBuilder builder;
-  builder.attribute(plain_attribute());
-  for (const std::uint64_t count : {std::uint64_t{3}, UINT64_MAX, UINT64_MAX / 8 + 2}) {
-    builder.record(kSample, kUser, Bytes().words({0, 100, 1, 1, count, kContextUser, 1}));
-  }
-  builder.record(kSample, kUser, Bytes().words({0, 100}));
-  builder.record(kSample, kUser, {});
-  builder.record(kSample, kUser, sample_body(2, 100, {kContextUser, 1}));
-  const Profile profile = read_good(builder.file());
-  EXPECT_EQ(profile.samples.size(), 1u);
-  EXPECT_EQ(profile.diagnostics.count("sample shorter than its event says: left out"), 5u);
-}
-
-TEST(PerfData, ARecordWithoutASizeEndsTheReading) {
-  PerfDataBuilder builder;
-  builder.attribute(plain_attribute());
-  builder.record(kSample, kUser, sample_body(1, 100, {kContextUser, 1})).raw_records(std::string(64, '\0'));
-  const Profile profile = read_good(builder.file());
-  EXPECT_EQ(profile.samples.size(), 1u);
-  EXPECT_TRUE(profile.diagnostics.has(Severity::kError));
-}
-
-TEST(PerfData, DamagedCompressionIsSaid) {
-  PerfDataBuilder builder;
-  builder.attribute(plain_attribute());
-  builder.record(kSample, kUser, sample_body(1, 100, {kContextUser, 1}));
-  builder.record(kCompressed, 0, Bytes().raw("this is not zstd"));
-  const Profile profile = read_good(builder.file());
-  EXPECT_EQ(profile.samples.size(), 1u);
-  EXPECT_EQ(profile.diagnostics.count("compressed records are damaged: the rest of them is lost"), 1u);
-}
-
-TEST(PerfData, OddMappingsAreSurvived) {
-  PerfDataBuilder builder;
-  builder.attribute(plain_attribute());
-  builder.record(kMmap, kUser, mmap_body(UINT64_MAX - 10, 0x1000, "/end", 1));
-  builder.record(kMmap, kUser, mmap_body(0, UINT64_MAX, "/all", 2));
-  builder.record(kMmap, kUser, Bytes().words({1, 2}));
-  builder.record(kMmap, 1, mmap_body(0, 0, "[kernel.kallsyms]_text", 3));
-  builder.record(kSample, kUser, sample_body(4, 100, {kContextUser, UINT64_MAX - 5000, 0, 1}));
-  const Profile profile = read_good(builder.file());
-  EXPECT_EQ(modules(profile, 0), (std::vector<std::string>{"/all", "/all", "/all"}));
-}
-
-TEST(PerfData, ARecordingWithoutEventsIsAnError) {
-  EXPECT_FALSE(read(PerfDataBuilder().file()));
-  EXPECT_FALSE(read(PerfDataBuilder().pipe()));
-  const auto profile = read(PerfDataBuilder().attribute(plain_attribute()).file());
-  ASSERT_TRUE(profile);
-  EXPECT_EQ(profile->diagnostics.count("the recording has no samples"), 1u);
-}
-
-TEST(PerfData, StopsWhenCancelled) {
-  PerfDataBuilder builder;
-  builder.attribute(plain_attribute());
-  for (int i = 0; i < 20'000; ++i)
-    builder.record(kSample, kUser, sample_body(1, 100, {kContextUser, 1, 2, 3}));
-  const std::string file = builder.file();
-  MemorySource source(file, "perf.data");
-  Progress progress;
-  progress.cancelled = true;
-  ReadOptions options;
-  options.progress = &progress;
-  const auto profile = kPerfDataFormat.read(source, options);
-  ASSERT_FALSE(profile);
-  EXPECT_EQ(profile.error().code, ErrorCode::kInterrupted);
-  EXPECT_GT(progress.done_bytes.load(), 0u);
 }
 
 }  // namespace

@@ -342,6 +342,7 @@ TEST(PerfScript, IsRecognised) {
   const auto recognise = kPerfScriptFormat.recognise;
   EXPECT_TRUE(recognise("java 19983 cycles:\nffffffff8103d0ca native_write_msr_safe ([kernel.kallsyms])\n"));
   EXPECT_TRUE(recognise("node  4984   482.997627:     200040 cpu-clock:ppp: \n"));
+  EXPECT_TRUE(recognise("node  5510   805.377639: \n\tffffffff82200309\n\t           3f0d1\n\n"));
   EXPECT_TRUE(recognise("# ========\n# captured on: x\n# cmdline : perf record\n"));
   EXPECT_FALSE(recognise(""));
   EXPECT_FALSE(recognise("main;a 1\nmain;b 2\n"));

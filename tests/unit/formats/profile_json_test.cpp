@@ -14,20 +14,13 @@ namespace {
 using testing::to_text;
 
 Result<Profile> try_read(std::string_view text) {
-  MemorySource source(text, "test.json");
-  return kProfileJsonFormat.read(source, {});
+  return testing::try_read_as(kProfileJsonFormat, text);
 }
-
 Profile read(std::string_view text) {
-  auto profile = try_read(text);
-  EXPECT_TRUE(profile.has_value()) << profile.error().message;
-  return profile ? std::move(*profile) : Profile();
+  return testing::read_as(kProfileJsonFormat, text);
 }
-
 std::string write(const Profile& profile) {
-  StringSink sink;
-  EXPECT_TRUE(kProfileJsonFormat.write(profile, {}, sink).has_value());
-  return sink.text();
+  return testing::write_as(kProfileJsonFormat, profile);
 }
 
 Profile everything() {

@@ -422,16 +422,6 @@ TEST(Recording, AnyPrefixIsSafe) {
   testing::read_every_prefix(kRecordingFormat, write(rich_profile()));
 }
 
-TEST(Recording, StopsWhenCancelled) {
-  const std::string file = write(rich_profile());
-  Progress progress;
-  progress.cancelled = true;
-  MemorySource source(file, "test.nscope");
-  const auto profile = kRecordingFormat.read(source, {.progress = &progress});
-  ASSERT_FALSE(profile);
-  EXPECT_EQ(profile.error().code, ErrorCode::kInterrupted);
-}
-
 TEST(Recording, HeadersTellTimesWithoutDecompressing) {
   const Profile profile = rich_profile();
   const std::vector<Place> chunks = chunks_of(write(profile, {.samples_per_chunk = 10}));

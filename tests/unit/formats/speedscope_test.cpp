@@ -22,20 +22,13 @@ using testing::read_test_file;
 using testing::to_text;
 
 Result<Profile> try_read(std::string_view text) {
-  MemorySource source(text, "test.speedscope.json");
-  return kSpeedscopeFormat.read(source, {});
+  return testing::try_read_as(kSpeedscopeFormat, text);
 }
-
 Profile read(std::string_view text) {
-  auto profile = try_read(text);
-  EXPECT_TRUE(profile.has_value()) << profile.error().message;
-  return profile ? std::move(*profile) : Profile();
+  return testing::read_as(kSpeedscopeFormat, text);
 }
-
 std::string write(const Profile& profile) {
-  StringSink sink;
-  EXPECT_TRUE(kSpeedscopeFormat.write(profile, {}, sink).has_value());
-  return sink.text();
+  return testing::write_as(kSpeedscopeFormat, profile);
 }
 
 std::string quoted(std::string_view text) {
@@ -78,6 +71,18 @@ constexpr const char* kGoldenCases[] = {"evented", "sampled", "several"};
 
 std::string golden(std::string_view name, std::string_view file) {
   return read_test_file(fmt::format("tests/golden/speedscope/{}/{}", name, file));
+}
+
+// The two kinds of profiles keep their stacks apart, whatever a file mixes.
+TEST(Speedscope, EventsAndSamplesInOneProfile) {
+  const Profile profile = read(
+      "{\"shared\":{\"frames\":[{\"name\":\"a\"},{\"name\":\"b\"}]},\"profiles\":[{\"unit\":\"none\","
+      "\"endValue\":3,"
+      "\"events\":[{\"type\":\"O\",\"frame\":0,\"at\":0},{\"type\":\"C\",\"frame\":0,\"at\":2}],"
+      "\"samples\":[[0],[1],[1],[1]],\"weights\":[1,1,1,1]}]}");
+  ASSERT_EQ(profile.samples.size(), 1u);
+  EXPECT_EQ(profile.samples.weight(0), 2u);
+  EXPECT_EQ(profile.diagnostics.count("a profile with events and samples: its samples are not read"), 1u);
 }
 
 TEST(Speedscope, GoldenWeights) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <fstream>
 
 #include "os/output_file.h"
@@ -27,6 +28,24 @@ class FileTest : public ::testing::Test {
 
   TemporaryFolder folder_ = *TemporaryFolder::create();
 };
+
+TEST_F(FileTest, HostFilesKnowTheHomeFolderAndTheVdso) {
+  put("x", "content");
+  const std::string home = std::getenv("HOME") != nullptr ? std::getenv("HOME") : "";
+  ASSERT_EQ(::setenv("HOME", folder_.path().c_str(), 1), 0);
+  const auto source = HostFiles().open("~/x");
+  ASSERT_EQ(::setenv("HOME", home.c_str(), 1), 0);
+  ASSERT_TRUE(source) << source.error().message;
+  EXPECT_EQ(as_text(*(*source)->mapped()), "content");
+
+  const auto vdso = HostFiles().open("[vdso]");
+  ASSERT_TRUE(vdso) << vdso.error().message;
+  const std::string_view image = as_text(*(*vdso)->mapped());
+  EXPECT_TRUE(
+      image.starts_with("\x7F"
+                        "ELF"));
+  EXPECT_TRUE(image.contains("__vdso_clock_gettime"));
+}
 
 TEST_F(FileTest, ReadsInOrderAtRandomAndMapped) {
   const auto source = *open_file(put("a", "0123456789"));

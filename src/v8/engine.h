@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "binary/elf_file.h"
+#include "target/images.h"
+#include "v8/exit_frame.h"
+#include "v8/layout.h"
+
+namespace nodescope::v8 {
+
+// The V8 in a binary, whichever process has mapped it.
+struct Engine {
+  Layout layout;
+  Range<FileOffset> builtins;  // its embedded builtins
+  std::optional<ExitFrames> exit_frames;
+
+  // kNotFound when the binary does not hold V8; kUnsupported when it cannot be made use of.
+  static Result<Engine> read(const ElfFile& file);
+};
+
+// What several processes have in common, each read once.
+class ViewCache {
+ public:
+  ImageCache& images() { return images_; }
+
+  // As Engine::read.
+  Result<std::shared_ptr<const Engine>> engine(const ImageKey& key, const ElfFile& file);
+
+ private:
+  ImageCache images_;
+  std::vector<std::pair<ImageKey, Result<std::shared_ptr<const Engine>>>> engines_;
+};
+
+}  // namespace nodescope::v8

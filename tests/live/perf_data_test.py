@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""perf.data as nodescope reads it against `perf script`: perf_data_test.py NODESCOPE MAJOR
+
+Records a busy node with the perf of this machine and compares every sample (thread, time, period, event) and every frame
+(function, file, line, kind, module).  Only in generated code may names differ: V8 moves code, perf-PID.map has several entries
+for an address then, and the newest counts, which perf does not always take."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import nodes
+import perf_script_truth as truth
+
+NODESCOPE = ""
+MAJOR = 20
+BUSY = pathlib.Path(__file__).resolve().parent / "busy.js"
+SECONDS = 4
+
+
+def record(node, folder, *options):
+    """perf.data of a busy node, and the pid of it."""
+    path = pathlib.Path(folder) / "perf.data"
+    command = ["perf", "record", "-q", "-F", "499", "-o", str(path), *options, "--",
+               "timeout", str(SECONDS), node, "--perf-basic-prof", str(BUSY)]
+    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=120)
+    if not path.exists() or path.stat().st_size == 0:
+        raise unittest.SkipTest(f"perf cannot record here: {done.stderr.strip()[-300:]}")
+    return path
+
+
+class PerfData(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if shutil.which("perf") is None:
+            raise unittest.SkipTest("there is no perf here (Debian: linux-perf)")
+        try:
+            cls.node = nodes.node_binary(nodes.NEWEST[MAJOR])
+        except nodes.Unavailable as reason:
+            raise unittest.SkipTest(str(reason))
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def compare(self, *options):
+        comparison = truth.Comparison(NODESCOPE, record(self.node, self.folder, *options))
+        self.maps = {}
+        for pid in {comparison.ours.sample(i).pid for i in range(comparison.samples)}:
+            path = pathlib.Path(f"/tmp/perf-{pid}.map")
+            if path.exists():
+                self.maps[pid] = truth.PerfMap(path)
+                self.addCleanup(os.unlink, path)
+        return comparison
+
+    def newest_names(self, differences):
+        """For each difference the frames of the map's newest entry at its address and before it, where a call is."""
+        text = ""
+        for number, difference in enumerate(differences):
+            for address in (int(difference.address, 16), int(difference.address, 16) - 1):
+                name = self.maps[difference.pid].find(address) or "[unknown]"
+                text += f"x 1/1 {number}.0: 1 cycles:\n\t{address:x} {name} ({difference.theirs.module})\n\n"
+        profile = truth.convert(NODESCOPE, "-", text.encode())
+        frames = [profile.stack(stack)[0] for stack in profile.stacks]
+        return [frames[i:i + 2] for i in range(0, len(frames), 2)]
+
+    def check(self, comparison):
+        self.assertGreater(comparison.samples, 100)
+        self.assertEqual(comparison.headers[:5], [])
+        self.assertEqual(comparison.depths[:5], [])
+        generated = [d for d in comparison.differences if d.ours.module == d.theirs.module == f"/tmp/perf-{d.pid}.map"]
+        self.assertEqual([d for d in comparison.differences if d not in generated][:5], [])
+        wrong = [d for d, newest in zip(generated, self.newest_names(generated)) if d.ours not in newest] if generated else []
+        self.assertEqual(wrong[:5], [])
+        differing = sum(d.count for d in generated)
+        print(f"{comparison.samples} samples, {comparison.frames} frames; {differing} where perf does not take the newest entry")
+
+    def test_frame_pointers(self):
+        self.check(self.compare("-g"))
+
+    def test_no_call_chains(self):
+        self.check(self.compare())
+
+
+def main():
+    global NODESCOPE, MAJOR
+    NODESCOPE, MAJOR = sys.argv[1], int(sys.argv[2])
+    suite = unittest.defaultTestLoader.loadTestsFromTestCase(PerfData)
+    result = unittest.TextTestRunner(verbosity=2).run(suite)
+    for test, reason in result.skipped:
+        print(f"SKIPPED {test}: {reason}")
+    sys.exit(0 if result.wasSuccessful() else 1)
+
+
+main()
