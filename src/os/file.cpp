@@ -120,7 +120,8 @@ std::string with_home(const std::string& path) {
 // The code that the kernel maps into every process, as it is in this one: it has no file.  Its section
 // headers come last.
 Result<std::unique_ptr<ByteSource>> open_vdso() {
-  const auto* const begin = reinterpret_cast<const std::byte*>(::getauxval(AT_SYSINFO_EHDR));
+  // The kernel tells its address as a number.
+  const auto* const begin = reinterpret_cast<const std::byte*>(::getauxval(AT_SYSINFO_EHDR));  // NOLINT
   if (begin == nullptr) return fail(ErrorCode::kNotFound, "this process has no vdso");
   Elf64_Ehdr header;
   std::memcpy(&header, begin, sizeof header);
