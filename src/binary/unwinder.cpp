@@ -141,8 +141,8 @@ class StackWalk final : private ExpressionContext {
 
   static std::uint64_t extend(std::int32_t value) { return static_cast<std::uint64_t>(std::int64_t{value}); }
 
-  // What was read below the stack pointer may be of a later moment than the copy of the stack: the frame that it
-  // leads to must be one.
+  // What was read below the stack pointer may be of a later moment than the copy of the stack: the frame that
+  // it leads to must be one.
   bool is_behind_call(std::optional<std::uint64_t> return_address) {
     if (!return_address || *return_address < kCallBytes) return false;
     if (find_region(Address{*return_address - 1}).kind == CodeKind::kUnknown) return false;

@@ -59,8 +59,12 @@ Result<void> SamplingSession::attach(pid_t pid) {
 void SamplingSession::learn_attribute() {
   if (auto attribute = perf::EventAttribute::parse(sampler_.attribute()))
     attributes_.add(std::move(*attribute), {});
-  if (!sampler_.sees_kernel())
+  // The kernel's symbols take a twentieth of a second to read: better now than between two samples.
+  if (sampler_.sees_kernel()) {
+    kernel_.resolve(Address{});
+  } else {
     profile_.diagnostics.info("this user may not sample the kernel: its frames are missing");
+  }
 }
 
 void SamplingSession::note_facts(const ProcessStacks& process) {

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "v8/exit_frame.h"
+
 namespace nodescope::v8 {
 
 namespace {
@@ -35,7 +37,7 @@ struct ProcessView::V8 {
   CodeFinder codes;
   Scripts scripts;
   FrameReader reader;
-  std::optional<ExitFrames> exit_frames;
+  std::optional<ExitFrames> exit_frames;  // of a program, not of a library
 };
 
 ProcessView::ProcessView(LiveProcess process, ViewCache& cache)

@@ -6,14 +6,16 @@ import json
 import re
 import subprocess
 
-FIELDS = "comm,pid,tid,time,period,event,ip,sym,dso"
+FIELDS = "comm,pid,tid,time,period,event,ip,sym,symoff,dso"
 ADDRESS = re.compile(r"^\s+([0-9a-f]+) ")
 # Without call chains the only frame is on the line of the sample: "node 1/1 2.5:  10 cpu-clock:  7f3b main (/bin/x)"
 ADDRESS_BEHIND_EVENT = re.compile(r":\s+\d+ \S+:\s+([0-9a-f]+) ")
 
 Frame = collections.namedtuple("Frame", "function file line column kind module")
 Sample = collections.namedtuple("Sample", "comm pid tid time_ns weight event")
-Difference = collections.namedtuple("Difference", "pid address ours theirs count")
+# `at_start`: the address is the first of the function that perf names.  If it is a return address, the call was before it.
+Difference = collections.namedtuple("Difference", "pid address at_start ours theirs count")
+Place = collections.namedtuple("Place", "address at_start")
 
 
 class Profile:
@@ -58,19 +60,23 @@ def perf_script(recording, *options):
     return done.stdout
 
 
-def addresses_of(script):
-    """The addresses of each sample's frames, innermost first, as text."""
+def place_of(match, line):
+    return Place(match.group(1), "+0x0 (" in line)
+
+
+def places_of(script):
+    """The places of each sample's frames, innermost first."""
     samples, frames = [], None
     for line in script.decode(errors="replace").split("\n"):
         if not line.strip():
             frames = None
         elif match := ADDRESS_BEHIND_EVENT.search(line):
-            samples.append([match.group(1)])
+            samples.append([place_of(match, line)])
         elif frames is None:
             frames = []
             samples.append(frames)
         elif match := ADDRESS.match(line):
-            frames.append(match.group(1))
+            frames.append(place_of(match, line))
     return samples
 
 
@@ -103,7 +109,7 @@ class Comparison:
 
     def __init__(self, nodescope, recording, *perf_options):
         script = perf_script(recording, *perf_options)
-        self.addresses = addresses_of(script)
+        self.places = places_of(script)
         self.theirs = convert(nodescope, "-", script)
         self.ours = convert(nodescope, recording)
         self.samples = min(len(self.ours), len(self.theirs))
@@ -123,19 +129,19 @@ class Comparison:
         counts, first = collections.Counter(), {}
         for i in range(self.samples):
             # The same text may stand for different addresses in different places.
-            key = (self.ours.stacks[i], self.theirs.stacks[i], tuple(self.addresses[i]), self.theirs.sample(i).pid)
+            key = (self.ours.stacks[i], self.theirs.stacks[i], tuple(self.places[i]), self.theirs.sample(i).pid)
             counts[key] += 1
             first.setdefault(key, i)
         found = collections.Counter()
-        for (our_stack, their_stack, addresses, pid), count in counts.items():
+        for (our_stack, their_stack, places, pid), count in counts.items():
             ours, theirs = self.ours.stack(our_stack), self.theirs.stack(their_stack)
             self.frames += count * len(theirs)
             if len(ours) != len(theirs):
-                self.depths.append((first[our_stack, their_stack, addresses, pid], ours, theirs, count))
+                self.depths.append((first[our_stack, their_stack, places, pid], ours, theirs, count))
                 continue
-            for address, our_frame, their_frame in zip(addresses, ours, theirs):
+            for place, our_frame, their_frame in zip(places, ours, theirs):
                 if without_unknown(our_frame) != without_unknown(their_frame):
-                    found[pid, address, our_frame, their_frame] += count
+                    found[pid, *place, our_frame, their_frame] += count
         self.differences = [Difference(*key, count) for key, count in found.most_common()]
 
 

@@ -182,7 +182,7 @@ class RecordOf:
 
     @staticmethod
     def call_problem(source, callee, caller):
-        if not caller["line"]:
+        if not caller["line"] or not caller["sure"]:
             return None
         name = callee["function"]
         if CALLED_BY.get(name, name + "(") in source[caller["line"] - 1]:

@@ -38,7 +38,12 @@ class Recording:
 
 
 def as_dumped(frames):
-    """Frames as `nodescope dump --json` writes them."""
-    return [{"kind": f["kind"], "function": f["function"] or ("(anonymous)" if f["kind"] == "js" else ""),
+    """Frames as `nodescope dump --json` writes them.  Lines are not sure where the thread stands in Maglev's code itself, with
+    what is inlined there."""
+    innermost = 0
+    while innermost < len(frames) and frames[innermost]["kind"] == "js" and frames[innermost].get("inlined"):
+        innermost += 1
+    unsure = innermost if innermost < len(frames) and frames[innermost].get("tier") == "maglev" else -1
+    return [{"sure": i > unsure, "kind": f["kind"], "function": f["function"] or ("(anonymous)" if f["kind"] == "js" else ""),
              "file": f.get("file"), "line": f.get("line"), "column": f.get("column"), "tier": f.get("tier")}
-            for f in frames]
+            for i, f in enumerate(frames)]

@@ -281,11 +281,10 @@ void add_doctor_command(CLI::App& app, Run& run) {
   add_target_options(*command, options->target, HowMany::kOne);
   command->add_flag("--json", options->json, "For programs");
   command->footer(
-      "Without a target: the machine and the user, with the remedy for each \"no\". With the path of a node "
-      "binary "
-      "also every fact about its V8 and where it comes from. With a process also a test of the stack walker, "
-      "which "
-      "stops the process twenty times for some milliseconds, and which parts of a frame to trust.\n\n"
+      "Without a target: the machine and the user, with the remedy for each \"no\".\n"
+      "With the path of a node binary: also every fact about its V8 and where it comes from.\n"
+      "With a process: also a test of the stack walker, which stops the process twenty times for some\n"
+      "milliseconds, and which parts of a frame to trust.\n\n"
       "Examples\n"
       "  nodescope doctor\n"
       "  nodescope doctor server.js\n"

@@ -163,9 +163,8 @@ void add_ps_command(CLI::App& app, Run& run) {
   command->add_flag("-a,--all", options->all,
                     "Also every process that may not be looked at and so cannot be told from Node.js");
   command->footer(
-      "Node.js is recognised by what is in the program or its libraries, whatever their names are. NSPID is "
-      "the "
-      "pid inside of the container; CPU is the average since the start.\n\n"
+      "Node.js is recognised by what is in the program or its libraries, whatever their names are.\n"
+      "NSPID is the pid inside of the container; CPU is the average since the start.\n\n"
       "Examples\n"
       "  nodescope ps\n"
       "  nodescope ps --json | jq '.[] | select(.role == \"cluster worker\") | .pid'");
