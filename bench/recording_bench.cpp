@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "formats/format.h"
 #include "formats/recording/recording.h"
 #include "formats/recording/recording_writer.h"
+#include "os/output_file.h"
 
 namespace nodescope {
 namespace {
@@ -170,6 +172,19 @@ void write_each_second(benchmark::State& state) {
   report(state, whole.samples.size(), bytes);
 }
 
+// The whole day at once.  NODESCOPE_DAY=FILE keeps the recording, to be read by the program.
+void write_day(benchmark::State& state) {
+  const Profile profile = make_profile(scenario_of(state.range(0)), kDaySamples);
+  const char* path = std::getenv("NODESCOPE_DAY");
+  for (auto _ : state) {
+    auto file = OutputFile::create(path != nullptr ? path : "/dev/null");
+    if (!file || !kRecordingFormat.write(profile, {}, **file) || !(*file)->commit()) {
+      state.SkipWithError("not written");
+    }
+  }
+  state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * profile.samples.size()));
+}
+
 void scenarios(benchmark::internal::Benchmark* bench) {
   bench->ArgName("scenario")->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
 }
@@ -177,6 +192,7 @@ void scenarios(benchmark::internal::Benchmark* bench) {
 BENCHMARK(write_recording)->Apply(scenarios);
 BENCHMARK(read_recording)->Apply(scenarios);
 BENCHMARK(write_each_second)->Apply(scenarios);
+BENCHMARK(write_day)->ArgName("scenario")->Arg(2)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 }  // namespace
 }  // namespace nodescope

@@ -13,10 +13,6 @@ namespace nodescope {
 
 namespace {
 
-double percent(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-}
-
 // Cut in the middle, so that the function's name and the line at the end both stay.
 std::string shortened(std::string name, std::size_t width) {
   constexpr std::size_t kShortest = 20;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "analysis/function_table.h"
@@ -9,6 +10,10 @@
 #include "formats/json/writer.h"
 
 namespace nodescope {
+
+inline double percent(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
 
 struct TableTextOptions {
   std::size_t top = 0;          // rows; 0: all

@@ -167,9 +167,8 @@ std::string recording_summary(const Profile& profile) {
   std::string text =
       fmt::format("{}\n{}\n", accounting_text(profile, derive_accounting(profile)), shares_text(kinds));
   const auto gc = std::ranges::find(kinds.rows, FrameKind::kGc, &FunctionRow::kind);
-  if (gc != kinds.rows.end() && kinds.total != 0) {
-    text += fmt::format("Garbage collection: {:.1f} % of the time\n",
-                        100.0 * static_cast<double>(gc->total) / static_cast<double>(kinds.total));
+  if (gc != kinds.rows.end()) {
+    text += fmt::format("Garbage collection: {:.1f} % of the time\n", percent(gc->total, kinds.total));
   }
   TableTextOptions table;
   table.top = kSummaryRows;

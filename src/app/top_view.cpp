@@ -38,10 +38,6 @@ std::string_view name_of(SortBy sort) {
   return sort == SortBy::kSelf ? "self" : sort == SortBy::kTotal ? "total" : "name";
 }
 
-double percent(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-}
-
 // Cut at the end, on the border of a character.
 std::string fit(const std::string& line, std::size_t columns) {
   std::size_t seen = 0;

@@ -55,6 +55,14 @@ JsTier tier_of(v8::Tier tier) {
   return JsTier::kNone;
 }
 
+// The name that a thread gave itself; that of the main thread is the process's.
+std::string own_name(pid_t pid, pid_t tid) {
+  const auto name = read_proc_file(pid, fmt::format("task/{}/comm", tid));
+  std::string_view text = name ? std::string_view(*name) : std::string_view();
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  return to_valid_utf8(text);
+}
+
 // What a thread is for, by a function near the beginning of its stack.
 struct Role {
   std::string_view function;  // a part of its name
@@ -93,10 +101,7 @@ void ProcessStacks::open() {
   view_ = view ? std::move(*view) : nullptr;
   map_read_ns_ = now_ns();
   map_is_stale_ = false;
-  const auto name = read_proc_file(pid_, "comm");
-  std::string_view text = name ? std::string_view(*name) : std::string_view();
-  while (text.ends_with('\n')) text.remove_suffix(1);
-  process_id_ = profile_.intern_process(pid_, to_valid_utf8(text));
+  process_id_ = profile_.intern_process(pid_, own_name(pid_, pid_));
 }
 
 void ProcessStacks::exec() {
@@ -202,10 +207,7 @@ std::string ProcessStacks::thread_name(pid_t tid, const Built& built, Address st
       if (const std::string_view role = role_of(function); !role.empty()) return std::string(role);
     }
   }
-  const auto name = read_proc_file(pid_, fmt::format("task/{}/comm", tid));
-  std::string_view text = name ? std::string_view(*name) : std::string_view();
-  while (text.ends_with('\n')) text.remove_suffix(1);
-  return to_valid_utf8(text);
+  return own_name(pid_, tid);
 }
 
 ThreadId ProcessStacks::thread(pid_t tid, const Built& built, Address stack_pointer) {

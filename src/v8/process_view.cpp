@@ -7,8 +7,6 @@
 #include <cstring>
 #include <iterator>
 
-#include "v8/exit_frame.h"
-
 namespace nodescope::v8 {
 
 namespace {

@@ -101,9 +101,9 @@ class ProcessView final : private CodeMap {
   CodeSpace derive_code_space();
   std::vector<Range<Address>> derive_generated_code() const;
   bool is_node_binary(const Region& region) const;
-  void add_arguments(const PhysicalFrame& physical, Frame& frame);
   Stack walk(const RegisterSet& registers, StackSnapshot snapshot, bool at_return_address);
   void continue_at_exit(Stack& stack, StackSnapshot snapshot, std::uint64_t thread_pointer);
+  void add_arguments(const PhysicalFrame& physical, Frame& frame);
   std::string copy_stack(Address stack_pointer);
   std::optional<Symbol> symbol_at(Address pc);
 

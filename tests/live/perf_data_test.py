@@ -30,7 +30,8 @@ def record(node, folder, *options):
     program = f'ulimit -c 0 -t {CPU_SECONDS}; exec "$0" "$@"'
     command = ["perf", "record", "-q", "-F", "499", "-o", str(path), *options, "--",
                "bash", "-c", program, node, "--perf-basic-prof", str(BUSY)]
-    done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=300)
+    # V8 leaves its log where it was started.
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=300)
     if not path.exists() or path.stat().st_size == 0:
         raise unittest.SkipTest(f"perf cannot record here: {done.stderr.strip()[-300:]}")
     return path
