@@ -104,7 +104,7 @@ void run_until_end(SamplingSession& session, const RecorderOptions& options,
   const auto begin = Clock::now();
   auto last_chunk = begin;
   while (!interrupt.requested() && (!options.seconds || seconds_since(begin) < *options.seconds)) {
-    interrupt.sleep_ms(SamplingSession::kPollMilliseconds);
+    interrupt.sleep_ms(session.poll_milliseconds());
     session.poll();
     if (Clock::now() - last_chunk >= kChunkInterval) {
       last_chunk = Clock::now();

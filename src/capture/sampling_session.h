@@ -41,9 +41,6 @@ struct SamplingCounts {
 // Samples running processes into a profile.
 class SamplingSession {
  public:
-  // Below this, names of functions that a collector moves can nearly always still be looked up.
-  static constexpr int kPollMilliseconds = 25;
-
   explicit SamplingSession(const SamplingOptions& options);
   ~SamplingSession();
 
@@ -53,8 +50,11 @@ class SamplingSession {
   // Samples a process from now on.  kNotFound when there is none.
   Result<void> attach(pid_t pid);
 
-  // Adds to the profile what was sampled since the last call.  To be called every kPollMilliseconds.
+  // Adds to the profile what was sampled since the last call.  To be called every poll_milliseconds().
   void poll();
+  // So often that what a collector moves can still be looked up; less often where there are few samples,
+  // because each time costs as much as some of them.
+  int poll_milliseconds() const { return options_.frequency_hz <= kFewSamples ? 50 : 25; }
   // Stops, and adds what is left.
   void finish();
 
@@ -67,6 +67,8 @@ class SamplingSession {
   bool has_targets() const;
 
  private:
+  static constexpr unsigned kFewSamples = 200;
+
   struct TimedRecord {
     std::uint64_t time = 0;
     std::span<const std::byte> bytes;

@@ -29,7 +29,8 @@ constexpr std::uint64_t kUserRegisters = 0x1FF | 0xFF0000;
 
 constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
 
-// A ring holds a quarter of a second: the reader comes every 25 ms, and may be late when the machine is busy.
+// A ring holds a quarter of a second: the reader comes every 25 or 50 ms, and may be late when the machine is
+// busy.
 constexpr unsigned kRingsPerSecond = 4;
 constexpr std::size_t kMinRingBytes = std::size_t{64} << 10;
 constexpr std::size_t kUsualRingBytes = std::size_t{512} << 10;

@@ -65,7 +65,7 @@ class TopRun {
     const InterruptRequest interrupt;
     auto next = Clock::now() + interval();
     for (unsigned shown = 0; !interrupt.requested() && session_.has_targets();) {
-      interrupt.sleep_ms(SamplingSession::kPollMilliseconds);
+      interrupt.sleep_ms(session_.poll_milliseconds());
       session_.poll();
       bool changed = false;
       while (const auto key = screen ? screen->read_key() : std::nullopt) {
