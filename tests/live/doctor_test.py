@@ -4,6 +4,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -58,7 +59,9 @@ class DoctorTest(unittest.TestCase):
                 test = json.loads(done.stdout)["self_test"]
                 self.assertEqual(test["stops"], 20)
                 self.assertGreater(test["js_frames"], 20)
-                self.assertEqual(test["names"]["verdict"], "trusted", test)
+                # Now and then a stop is in the few instructions in which a frame cannot be told; then it says so.
+                self.assertLessEqual(test["unknown_js_frames"] * 100, test["js_frames"], test)
+                self.assertEqual(test["names"]["verdict"], "doubtful" if test["unknown_js_frames"] else "trusted", test)
                 self.assertIn(test["lines"]["verdict"], ("trusted", "doubtful"), test)
 
     def test_an_idle_process_proves_nothing(self):
@@ -66,6 +69,7 @@ class DoctorTest(unittest.TestCase):
                                    stdout=subprocess.PIPE)
         try:
             process.stdout.readline()
+            time.sleep(1)  # it still has to come back to its event loop
             done = run(str(process.pid), "--json")
         finally:
             process.kill()
