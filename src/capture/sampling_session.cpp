@@ -140,6 +140,11 @@ void SamplingSession::handle(std::span<const std::byte> record) {
         known->second->rename(perf::load_or_zero<std::int32_t>(body, 4));
       }
       break;
+    case perf::RecordType::kFork:
+      // A new process may have the pid of one that has ended.
+      if (known != processes_.end() && pid != perf::load_or_zero<std::int32_t>(body, 4))
+        processes_.erase(known);
+      break;
     case perf::RecordType::kMmap:
     case perf::RecordType::kMmap2: {
       if (known == processes_.end()) break;

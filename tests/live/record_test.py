@@ -2,6 +2,7 @@
 """`nodescope record` on real node processes that are never stopped: record_test.py NODESCOPE MAJOR|VERSION..."""
 import collections
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -404,6 +405,38 @@ class RecordAnything(unittest.TestCase):
         self.assertTrue({"round", "fibonacci", "sumOfAreas"} <= names, names)
         self.assertEqual(other.returncode, 1)
         self.assertRegex(other.stderr, "perf_event_paranoid")
+
+    def test_another_user_namespace(self):
+        process = subprocess.Popen(["unshare", "--user", "--map-root-user", "--fork", self.node, str(HERE / "busy.js")],
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        inside = None
+        try:
+            if process.stdout.readline() != "ready\n":
+                self.skipTest("no user namespace can be made here")
+            inside = int(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+            seen = record(inside, 1, 199)
+        finally:
+            if inside:
+                os.kill(inside, signal.SIGKILL)
+            end(process)
+        self.assertTrue(any(f["function"] == "round" for s in seen.samples() for f in s[4]))
+
+    def test_speedscope_has_names_files_and_lines(self):
+        process = start(self.command, "busy.js")
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                path = folder + "/x.speedscope.json"
+                done = subprocess.run([NODESCOPE, "record", str(process.pid), "-d", "2", "-F", "199", "-o", path],
+                                      capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                frames = json.loads(pathlib.Path(path).read_text())["shared"]["frames"]
+        finally:
+            end(process)
+        source = (HERE / "busy.js").read_text().split("\n")
+        calls = [f for f in frames if f["name"] == "round" and f.get("file", "").endswith("busy.js")]
+        self.assertGreater(len(calls), 1)
+        for frame in calls:
+            self.assertRegex(source[frame["line"] - 1], r"\w+\(|\+=", frame)
 
     def test_many_targets(self):
         processes = [start(self.command, "idle.js") for _ in range(12)]
