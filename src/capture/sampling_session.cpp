@@ -91,8 +91,16 @@ ProcessStacks* SamplingSession::process(pid_t pid) {
       return nullptr;
     }
     known = std::make_unique<ProcessStacks>(pid, profile_, cache_);
+    if (options_.follow_children) last_exec_ns_ = now_ns<std::chrono::steady_clock>();
   }
   return known.get();
+}
+
+int SamplingSession::poll_milliseconds() const {
+  constexpr std::int64_t kStartNs = 3'000'000'000;
+  constexpr unsigned kFewSamples = 200;
+  if (last_exec_ns_ != 0 && now_ns<std::chrono::steady_clock>() - last_exec_ns_ < kStartNs) return 5;
+  return options_.frequency_hz <= kFewSamples ? 50 : 25;
 }
 
 void SamplingSession::poll() {
@@ -135,6 +143,7 @@ void SamplingSession::handle(std::span<const std::byte> record) {
       if (known == processes_.end()) break;
       if ((header.misc & perf::kMiscCommExec) != 0) {
         known->second->exec();
+        last_exec_ns_ = now_ns<std::chrono::steady_clock>();
         note_facts(*known->second);
       } else {
         known->second->rename(perf::load_or_zero<std::int32_t>(body, 4));

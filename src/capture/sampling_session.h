@@ -53,8 +53,8 @@ class SamplingSession {
   // Adds to the profile what was sampled since the last call.  To be called every poll_milliseconds().
   void poll();
   // So often that what a collector moves can still be looked up; less often where there are few samples,
-  // because each time costs as much as some of them.
-  int poll_milliseconds() const { return options_.frequency_hz <= kFewSamples ? 50 : 25; }
+  // because each time costs as much as some of them; very often while a program starts, when all is young.
+  int poll_milliseconds() const;
   // Stops, and adds what is left.
   void finish();
 
@@ -67,8 +67,6 @@ class SamplingSession {
   bool has_targets() const;
 
  private:
-  static constexpr unsigned kFewSamples = 200;
-
   struct TimedRecord {
     std::uint64_t time = 0;
     std::span<const std::byte> bytes;
@@ -99,6 +97,7 @@ class SamplingSession {
   std::vector<pid_t> targets_;
   FlatMap<std::uint64_t, std::unique_ptr<ProcessStacks>> processes_;  // by pid
   std::vector<TimedRecord> batch_;
+  std::int64_t last_exec_ns_ = 0;  // of a sampled process; 0: none
 };
 
 }  // namespace nodescope

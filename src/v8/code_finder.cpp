@@ -13,7 +13,7 @@ constexpr std::uint64_t kMaxHeaderBytes = 256;
 constexpr std::size_t kMaxEntries = 1 << 16;
 
 // Where nothing was found is not searched again at once: the search is long.
-constexpr std::uint64_t kGenerationsOfNothing = 32;
+constexpr std::uint64_t kGenerationsOfNothing = 4;
 
 Tier tier_of(const Layout& layout, int kind) {
   if (layout.code_kind_baseline.is(kind)) return Tier::kBaseline;

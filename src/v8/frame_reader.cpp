@@ -90,6 +90,7 @@ const CodeFinder::Found* FrameReader::code_of(const PhysicalFrame& frame) {
 void FrameReader::begin_generation() {
   codes_.begin_generation();
   functions_.begin_generation();
+  script_functions_.begin_generation();
   bytecodes_.begin_generation();
 }
 
@@ -106,9 +107,13 @@ std::int32_t FrameReader::offset_of(std::optional<SourcePosition> position) cons
 // else by now, and a collector may have moved the closure.
 std::optional<Closure> FrameReader::closure_of(const PhysicalFrame& frame, TaggedWord shared) {
   if (frame.frameless) return std::nullopt;
-  const auto function = slot(frame, heap_.layout().frame_function);
-  if (!function || shared_of_function(heap_, *function) != shared) return std::nullopt;
-  return Closure{*function, slot(frame, heap_.layout().frame_receiver)};
+  auto function = slot(frame, heap_.layout().frame_function);
+  if (!function) return std::nullopt;
+  function = heap_.moved(*function);
+  if (shared_of_function(heap_, *function) != shared) return std::nullopt;
+  auto receiver = slot(frame, heap_.layout().frame_receiver);
+  if (receiver) receiver = heap_.moved(*receiver);
+  return Closure{*function, receiver};
 }
 
 Frame FrameReader::describe(Function& function, const std::optional<Closure>& closure) {
@@ -117,6 +122,7 @@ Frame FrameReader::describe(Function& function, const std::optional<Closure>& cl
   result.sure = heap_.layout().is_known_version();
   result.script = function.script;
   result.shared = function.shared.word();
+  if (function.shared.script()) script_functions_.note(*function.shared.script());
   result.function_offset = heap_.layout().is_known_version() ? function.shared.start() : -1;
   result.function = functions_.name(function, closure);
   return result;
@@ -224,6 +230,10 @@ Function* FrameReader::function_of_bytecode(const PhysicalFrame& frame, TaggedWo
   const CodeUse use = code_use(frame);
   Function* function = use == CodeUse::kRunsBytecode ? owner_of(bytecode.owner, word) : nullptr;
   if (function == nullptr) function = search_function(frame, word);
+  if (function == nullptr && use == CodeUse::kRunsBytecode) {
+    script_functions_.note_script_of(word);
+    if (const auto listed = script_functions_.find(word)) function = owner_of(*listed, word);
+  }
   if (function == nullptr) return nullptr;
   bytecode.owner = function->shared.word();
   if (use == CodeUse::kNotKnown) {
@@ -244,13 +254,15 @@ Function* FrameReader::search_function(const PhysicalFrame& frame, TaggedWord by
                  frame.registers == nullptr ? std::nullopt : frame.registers->get(Register::kRdi)) {
     closure = TaggedWord{*rdi};  // a function that is about to be entered
   }
-  if (const auto shared = closure ? shared_of_function(heap_, *closure) : std::nullopt) {
+  if (const auto shared = closure ? shared_of_function(heap_, heap_.moved(*closure)) : std::nullopt) {
     if (Function* function = owner_of(*shared, bytecode)) return function;
   }
   if (frame.frameless) return nullptr;
   for (const int below : kFeedbackSlots) {
-    const auto vector = slot(frame, Fact{layout.frame_bytecode_offset.value + below, Origin::kVersionTable});
-    if (!vector || !heap_.is(*vector, layout.type_feedback_vector)) continue;
+    auto vector = slot(frame, Fact{layout.frame_bytecode_offset.value + below, Origin::kVersionTable});
+    if (!vector) continue;
+    vector = heap_.moved(*vector);
+    if (!heap_.is(*vector, layout.type_feedback_vector)) continue;
     for (int i = 1; i < kMaxFeedbackFields; ++i) {
       const auto field = heap_.field(*vector, 8 * i);
       if (!field || !heap_.is(*field, layout.type_shared)) continue;
@@ -383,20 +395,35 @@ std::vector<Frame> FrameReader::derive_translated(const PhysicalFrame& frame, co
   return frames;
 }
 
+// Code that was given up on, and code that is never left early, keeps nothing about its function.  The
+// closure in the frame tells it, if the place in the code is within that function's source.
+Function* FrameReader::function_of_code(const PhysicalFrame& frame, std::optional<SourcePosition> position) {
+  if (frame.frameless || !position || position->inlining_id() >= 0) return nullptr;
+  const auto closure = slot(frame, heap_.layout().frame_function);
+  const auto shared = closure ? shared_of_function(heap_, heap_.moved(*closure)) : std::nullopt;
+  Function* function = shared ? functions_.find(*shared) : nullptr;
+  if (function == nullptr || function->shared.start() < 0) return nullptr;
+  const std::int32_t offset = offset_of(position);
+  const bool within = offset >= function->shared.start() && offset < function->shared.end();
+  return within ? function : nullptr;
+}
+
 // All but what the closure in the frame tells.
 std::vector<Frame> FrameReader::derive_optimized(const PhysicalFrame& frame, const Code& code) {
   const auto deopt = DeoptData::load(heap_, code);
-  Function* function = deopt ? functions_.find(deopt->shared()) : nullptr;
+  const auto table = heap_.load_bytes(code.positions(), kMaxPositionBytes);
+  const auto code_offset =
+      static_cast<std::int64_t>(frame.pc - code.instructions().begin) - (frame.is_leaf ? 0 : 1);
+  auto position = table ? find_position(*table, code_offset, position_encoding()) : std::nullopt;
+  Function* function = deopt ? functions_.find(deopt->shared()) : function_of_code(frame, position);
   if (function == nullptr) {
     Frame unknown = frame_of_kind(FrameKind::kUnknownJs);
     unknown.tier = code.tier();
     return {unknown};
   }
-  if (auto translated = derive_translated(frame, code, *deopt); !translated.empty()) return translated;
-  const auto table = heap_.load_bytes(code.positions(), kMaxPositionBytes);
-  const auto code_offset =
-      static_cast<std::int64_t>(frame.pc - code.instructions().begin) - (frame.is_leaf ? 0 : 1);
-  auto position = table ? find_position(*table, code_offset, position_encoding()) : std::nullopt;
+  if (deopt) {
+    if (auto translated = derive_translated(frame, code, *deopt); !translated.empty()) return translated;
+  }
   std::vector<Frame> frames;
   bool complete = true;
   // Maglev often has no position for a call without a record, so that the last one before it is found, which
@@ -404,7 +431,7 @@ std::vector<Frame> FrameReader::derive_optimized(const PhysicalFrame& frame, con
   const bool sure = code.tier() != Tier::kMaglev;
   for (int depth = 0; position && position->inlining_id() >= 0 && heap_.layout().is_known_version();
        ++depth) {
-    const auto call = deopt->inlined_call(heap_, position->inlining_id());
+    const auto call = deopt ? deopt->inlined_call(heap_, position->inlining_id()) : std::nullopt;
     Function* inlined = call ? functions_.find(call->shared) : nullptr;
     if (inlined == nullptr || depth == kMaxInlineDepth) {
       complete = false;

@@ -16,6 +16,7 @@
 #include "v8/heap.h"
 #include "v8/object_cache.h"
 #include "v8/objects.h"
+#include "v8/script_functions.h"
 #include "v8/scripts.h"
 
 namespace nodescope::v8 {
@@ -66,7 +67,7 @@ struct PhysicalFrame {
 class FrameReader {
  public:
   FrameReader(Heap& heap, const CodeSpace& space, CodeFinder& codes, Scripts& scripts)
-      : heap_(heap), space_(space), codes_(codes), functions_(heap, scripts) {}
+      : heap_(heap), space_(space), codes_(codes), functions_(heap, scripts), script_functions_(heap) {}
 
   // Innermost first: inlined functions come before the one that they were inlined into.  At least one frame.
   std::vector<Frame> read(const PhysicalFrame& frame);
@@ -106,6 +107,7 @@ class FrameReader {
   std::optional<Frame> read_interpreted(const PhysicalFrame& frame);
   std::vector<Frame> read_builtin(const PhysicalFrame& frame, std::optional<TaggedWord> function);
 
+  Function* function_of_code(const PhysicalFrame& frame, std::optional<SourcePosition> position);
   std::vector<Frame> derive_optimized(const PhysicalFrame& frame, const Code& code);
   std::vector<Frame> derive_translated(const PhysicalFrame& frame, const Code& code, const DeoptData& deopt);
   std::int32_t derive_baseline_offset(const PhysicalFrame& frame, const Code& code,
@@ -129,6 +131,7 @@ class FrameReader {
   const CodeSpace& space_;
   CodeFinder& codes_;
   Functions functions_;
+  ScriptFunctions script_functions_;
   ObjectCache<Bytecode> bytecodes_;
   std::uint64_t next_bytecode_id_ = 0;
   // Decoding positions takes most of the time, and threads stay in few places.

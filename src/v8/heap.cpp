@@ -28,6 +28,19 @@ int Heap::type_of_map(TaggedWord map) {
   return type;
 }
 
+// In place of the map there is then the new address, without a tag (src/objects/objects.h, MapWord).  A
+// second collection may have moved it again.
+TaggedWord Heap::moved(TaggedWord object) {
+  constexpr int kMaxMoves = 3;
+  constexpr std::uint64_t kAlignment = 7;
+  for (int move = 0; move < kMaxMoves && object.is_object(); ++move) {
+    const auto word = this->word(object.address());
+    if (!word || word->is_smi() || (word->value & kAlignment) != 0) break;
+    object = TaggedWord{word->value + 1};
+  }
+  return object;
+}
+
 std::optional<TaggedWord> Heap::map(TaggedWord object) {
   if (!object.is_object()) return std::nullopt;
   const auto map = word(object.address());

@@ -44,6 +44,9 @@ class Heap {
   }
   std::optional<TaggedWord> map(TaggedWord object);
 
+  // Where a collector has moved the object to, while its old place still says so; else the object itself.
+  TaggedWord moved(TaggedWord object);
+
   // -1 unless `object` is one.
   int type(TaggedWord object);
   // The instance type that objects with this map have; -1 unless it is a map.

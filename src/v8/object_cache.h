@@ -32,7 +32,8 @@ class ObjectCache {
       const std::size_t size = std::min(bytes, kMaxBytes);
       std::array<std::byte, kMaxBytes> now{};
       const bool readable = memory.read(address, std::span(now).first(size));
-      if (entry.generation == 0 || !readable || now != entry.bytes) {
+      // What could not be made of an object may be because it was just being moved: that is tried again.
+      if (!entry.value || !readable || now != entry.bytes) {
         entry.value = readable ? load() : std::nullopt;
         entry.bytes = now;
       }

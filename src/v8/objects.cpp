@@ -63,6 +63,7 @@ class ScopeFields {
     if (!has_raw_flags()) read_positions();
   }
   std::int32_t start() const { return start_; }
+  std::int32_t end() const { return end_; }
 
   std::optional<TaggedWord> take() {
     const auto word = heap_.word(next_);
@@ -75,8 +76,10 @@ class ScopeFields {
   void read_positions() {
     const auto start = take();
     const auto end = take();
-    if (start && end && start->is_smi() && end->is_smi() && start->smi() >= 0 && start->smi() <= end->smi())
+    if (start && end && start->is_smi() && end->is_smi() && start->smi() >= 0 && start->smi() <= end->smi()) {
       start_ = start->smi();
+      end_ = end->smi();
+    }
   }
   bool has_raw_flags() const { return version_ >= Version{12, 8, 0}; }
 
@@ -84,6 +87,7 @@ class ScopeFields {
   Version version_;
   Address next_;
   std::int32_t start_ = -1;
+  std::int32_t end_ = -1;
 };
 
 std::optional<TaggedWord> script_of(Heap& heap, TaggedWord shared) {
@@ -142,6 +146,7 @@ std::optional<ScopeInfo> ScopeInfo::load(Heap& heap, TaggedWord word) {
   }
   fields.read_positions_at_end();
   info.start_ = fields.start();
+  info.end_ = fields.end();
   return info;
 }
 
@@ -155,6 +160,7 @@ std::optional<SharedFunctionInfo> SharedFunctionInfo::load(Heap& heap, TaggedWor
     info.name_ = scope->name();
     info.inferred_name_ = scope->inferred_name();
     info.start_ = scope->start();
+    info.end_ = scope->end();
   } else if (heap.is_string(*name)) {
     info.name_ = load_name(heap, *name).value_or("");
   }

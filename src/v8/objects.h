@@ -16,8 +16,9 @@ class ScopeInfo {
   const std::string& name() const { return name_; }
   // What the function was assigned to: "X.a.b" for X.a.b = function () {}.
   const std::string& inferred_name() const { return inferred_name_; }
-  // Where in the script the function begins, at its parameters; -1: not known.
+  // Where in the script the function begins, at its parameters, and ends; -1: not known.
   std::int32_t start() const { return start_; }
+  std::int32_t end() const { return end_; }
 
  private:
   ScopeInfo() = default;
@@ -25,6 +26,7 @@ class ScopeInfo {
   std::string name_;
   std::string inferred_name_;
   std::int32_t start_ = -1;
+  std::int32_t end_ = -1;
 };
 
 // The part of a function that all its closures share.
@@ -35,8 +37,9 @@ class SharedFunctionInfo {
   TaggedWord word() const { return word_; }
   const std::string& name() const { return name_; }
   const std::string& inferred_name() const { return inferred_name_; }
-  // Where in the script it begins, at its parameters; -1: not known.
+  // Where in the script it begins, at its parameters, and ends; -1: not known.
   std::int32_t start() const { return start_; }
+  std::int32_t end() const { return end_; }
   // Nothing for a function of V8 itself and of native code.
   std::optional<TaggedWord> script() const { return script_; }
   // Nothing when there is none: not compiled, thrown away, native.
@@ -49,6 +52,7 @@ class SharedFunctionInfo {
   std::string name_;
   std::string inferred_name_;
   std::int32_t start_ = -1;
+  std::int32_t end_ = -1;
   std::optional<TaggedWord> script_;
   std::optional<TaggedWord> bytecode_;
 };

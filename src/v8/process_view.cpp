@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 #include <iterator>
+#include <ranges>
 
 namespace nodescope::v8 {
 
@@ -330,7 +331,8 @@ Stack ProcessView::walk(const RegisterSet& registers, StackSnapshot snapshot, bo
   stack.end = unwound.end;
   const bool frameless =
       !at_return_address && unwound.pcs.size() > 1 && unwound.frame_pointers[0] == unwound.frame_pointers[1];
-  for (std::size_t i = 0; i < unwound.pcs.size(); ++i) {
+  // From the outermost on: callers tell which script a function may be of.
+  for (std::size_t i = unwound.pcs.size(); i-- > 0;) {
     const Address pc = unwound.pcs[i];
     const bool is_leaf = i == 0 && !at_return_address;
     if (space_.kind(is_leaf ? pc : pc - 1) == CodeSpace::Kind::kOther) {
@@ -344,8 +346,9 @@ Stack ProcessView::walk(const RegisterSet& registers, StackSnapshot snapshot, bo
     std::vector<Frame> logical = v8_->reader.read(frame);
     if (reads_arguments_) add_arguments(frame, logical.back());
     if (!logical.back().shared.is_object()) logical.back().pc = frame.is_leaf ? pc : pc - 1;
-    std::ranges::move(logical, std::back_inserter(stack.entries));
+    std::ranges::move(std::views::reverse(logical), std::back_inserter(stack.entries));
   }
+  std::ranges::reverse(stack.entries);
   stack_and_memory_.clear_snapshot();
   return stack;
 }
