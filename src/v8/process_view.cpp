@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <iterator>
 #include <ranges>
@@ -267,8 +268,12 @@ std::string ProcessView::copy_stack(Address stack_pointer) {
   return stack;
 }
 
+// The process goes on writing its map, so what is not in it is looked up once more after a second.
 std::string ProcessView::name_in_perf_map(Address pc, Diagnostics& diagnostics) {
-  if (!perf_map_) {
+  constexpr std::chrono::seconds kMapInterval{1};
+  const auto now = std::chrono::steady_clock::now();
+  if (!perf_map_ || (!perf_map_->find(pc) && now - perf_map_read_ > kMapInterval)) {
+    perf_map_read_ = now;
     perf_map_ = PerfMap::parse({}, diagnostics);
     if (auto source = process_.open_perf_map()) {
       if (auto map = PerfMap::read(std::move(*source), diagnostics)) perf_map_ = std::move(*map);

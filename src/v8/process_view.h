@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -118,6 +119,7 @@ class ProcessView final : private CodeMap {
   Unwinder unwinder_;
   std::string code_bytes_;
   std::optional<PerfMap> perf_map_;  // once it was asked for
+  std::chrono::steady_clock::time_point perf_map_read_;
   bool reads_arguments_ = false;
 };
 

@@ -264,7 +264,9 @@ class RecordAnything(unittest.TestCase):
             end(process)
             pathlib.Path(f"/tmp/perf-{process.pid}.map").unlink(missing_ok=True)
         names = {f["function"] for s in seen.samples() for f in s[4] if f["kind"] == "regexp"}
-        self.assertEqual(names, {r"(\w+)\s+(\d+)"})
+        # V8 may have compiled it once more after the map was read.
+        self.assertIn(r"(\w+)\s+(\d+)", names)
+        self.assertLessEqual(names, {r"(\w+)\s+(\d+)", "[regexp]"})
 
     def test_threads_are_named(self):
         process = start(self.command, "busy.js")
