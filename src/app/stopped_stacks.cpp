@@ -24,10 +24,10 @@ RegisterSet register_set(const ThreadRegisters& from) {
   return set;
 }
 
-Result<StoppedStacks> read_stopped_stacks(v8::ProcessView& view) {
+Result<StoppedStacks> read_stopped_stacks(v8::ProcessView& view, Diagnostics& diagnostics) {
   auto stopped = StoppedProcess::stop(view.process().pid());
   if (!stopped) return std::unexpected(stopped.error());
-  if (auto refreshed = view.refresh_map(); !refreshed) return std::unexpected(refreshed.error());
+  if (auto refreshed = view.refresh_map(diagnostics); !refreshed) return std::unexpected(refreshed.error());
   view.begin_generation();
   StoppedStacks stacks;
   for (const StoppedThread& thread : stopped->threads())

@@ -27,6 +27,6 @@ RegisterSet register_set(const ThreadRegisters& from);
 
 // Stops the process, reads its stacks and lets it go on: names of native code, lines and files are looked up
 // afterwards.
-Result<StoppedStacks> read_stopped_stacks(v8::ProcessView& view);
+Result<StoppedStacks> read_stopped_stacks(v8::ProcessView& view, Diagnostics& diagnostics);
 
 }  // namespace nodescope

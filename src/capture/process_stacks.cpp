@@ -1,13 +1,11 @@
 #include "capture/process_stacks.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <chrono>
 
 #include "base/text.h"
 #include "formats/symbol_name.h"
-#include "os/procfs.h"
+#include "target/process.h"
 
 namespace nodescope {
 
@@ -55,14 +53,6 @@ JsTier tier_of(v8::Tier tier) {
   return JsTier::kNone;
 }
 
-// The name that a thread gave itself; that of the main thread is the process's.
-std::string own_name(pid_t pid, pid_t tid) {
-  const auto name = read_proc_file(pid, fmt::format("task/{}/comm", tid));
-  std::string_view text = name ? std::string_view(*name) : std::string_view();
-  while (text.ends_with('\n')) text.remove_suffix(1);
-  return to_valid_utf8(text);
-}
-
 // What a thread is for, by a function near the beginning of its stack.
 struct Role {
   std::string_view function;  // a part of its name
@@ -101,7 +91,7 @@ void ProcessStacks::open() {
   view_ = view ? std::move(*view) : nullptr;
   map_read_ns_ = now_ns();
   map_is_stale_ = false;
-  process_id_ = profile_.intern_process(pid_, own_name(pid_, pid_));
+  process_id_ = profile_.intern_process(pid_, to_valid_utf8(nodescope::thread_name(pid_, pid_)));
 }
 
 void ProcessStacks::exec() {
@@ -123,7 +113,7 @@ void ProcessStacks::refresh_map_if_due(std::uint64_t now) {
   if (now - map_read_ns_ < kMapIntervalNs) return;
   map_read_ns_ = now;
   // A process that has ended has no map; what is known of it stays.
-  if (!view_->refresh_map()) return;
+  if (!view_->refresh_map(profile_.diagnostics)) return;
   map_is_stale_ = false;
   native_frames_.clear();
 }
@@ -207,7 +197,7 @@ std::string ProcessStacks::thread_name(pid_t tid, const Built& built, Address st
       if (const std::string_view role = role_of(function); !role.empty()) return std::string(role);
     }
   }
-  return own_name(pid_, tid);
+  return to_valid_utf8(nodescope::thread_name(pid_, tid));
 }
 
 ThreadId ProcessStacks::thread(pid_t tid, const Built& built, Address stack_pointer) {

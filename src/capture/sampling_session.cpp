@@ -83,17 +83,14 @@ bool SamplingSession::has_targets() const {
 }
 
 ProcessStacks* SamplingSession::process(pid_t pid) {
-  auto& known = processes_[static_cast<std::uint64_t>(pid)];
-  if (known == nullptr) {
-    // Kernels without inherit_thread sample child processes too.
-    if (!options_.follow_children && std::ranges::find(targets_, pid) == targets_.end()) {
-      processes_.erase(static_cast<std::uint64_t>(pid));
-      return nullptr;
-    }
-    known = std::make_unique<ProcessStacks>(pid, profile_, cache_);
-    if (options_.follow_children) last_exec_ns_ = now_ns<std::chrono::steady_clock>();
-  }
-  return known.get();
+  const auto known = processes_.find(static_cast<std::uint64_t>(pid));
+  if (known != processes_.end()) return known->second.get();
+  // Kernels without inherit_thread sample child processes too.
+  const bool is_target = std::ranges::find(targets_, pid) != targets_.end();
+  if (!options_.follow_children && !is_target) return nullptr;
+  if (options_.follow_children) last_exec_ns_ = now_ns<std::chrono::steady_clock>();
+  auto stacks = std::make_unique<ProcessStacks>(pid, profile_, cache_);
+  return processes_.emplace(static_cast<std::uint64_t>(pid), std::move(stacks)).first->second.get();
 }
 
 int SamplingSession::poll_milliseconds() const {

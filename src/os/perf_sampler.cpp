@@ -282,10 +282,9 @@ std::span<const std::span<const std::byte>> PerfSampler::collect() {
   return records_;
 }
 
-std::size_t PerfSampler::collect_ring(Ring& ring) {
+void PerfSampler::collect_ring(Ring& ring) {
   const std::uint64_t head = std::atomic_ref(ring.page().data_head).load(std::memory_order_acquire);
   const std::size_t mask = ring.data_bytes - 1;
-  const std::size_t before = records_.size();
   while (head - ring.collected >= sizeof(perf_event_header)) {
     const std::size_t offset = ring.collected & mask;
     perf_event_header header{};
@@ -304,7 +303,6 @@ std::size_t PerfSampler::collect_ring(Ring& ring) {
     }
     ring.collected += header.size;
   }
-  return records_.size() - before;
 }
 
 void PerfSampler::release() {

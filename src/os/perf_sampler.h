@@ -69,7 +69,7 @@ class PerfSampler {
   bool give_up_a_feature(int number);
   Result<bool> attach_thread(pid_t tid, int cpu);
   Result<void> attach_ring(const FileDescriptor& event, int cpu);
-  std::size_t collect_ring(Ring& ring);
+  void collect_ring(Ring& ring);
 
   PerfSamplerOptions options_;
   std::unique_ptr<Attribute> attribute_;

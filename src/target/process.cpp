@@ -46,8 +46,8 @@ Result<void> LiveProcess::refresh_map() {
   return {};
 }
 
-std::string LiveProcess::thread_name(pid_t tid) const {
-  const auto name = read_proc_file(pid_, fmt::format("task/{}/comm", tid));
+std::string thread_name(pid_t pid, pid_t tid) {
+  const auto name = read_proc_file(pid, fmt::format("task/{}/comm", tid));
   return name ? std::string(without_line_end(*name)) : std::string();
 }
 

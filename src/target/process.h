@@ -13,6 +13,9 @@
 
 namespace nodescope {
 
+// The name that a thread gave itself; empty when it has ended.  That of the main thread is the process's.
+std::string thread_name(pid_t pid, pid_t tid);
+
 // A running process: what /proc tells about it.
 class LiveProcess {
  public:
@@ -26,9 +29,6 @@ class LiveProcess {
 
   const MemoryMap& map() const { return map_; }
   Result<void> refresh_map();
-
-  // The name that a thread gave itself; empty when it has ended.
-  std::string thread_name(pid_t tid) const;
 
   // The file behind a region, as it was when it was mapped, also from inside of a container and when its name
   // is gone.

@@ -110,9 +110,9 @@ const Layout* ProcessView::layout() const {
   return v8_ == nullptr ? nullptr : &v8_->engine->layout;
 }
 
-Result<void> ProcessView::refresh_map() {
+Result<void> ProcessView::refresh_map(Diagnostics& diagnostics) {
   if (auto refreshed = process_.refresh_map(); !refreshed) return refreshed;
-  images_.load_all(image_diagnostics_);
+  images_.load_all(diagnostics);
   space_ = derive_code_space();
   return {};
 }

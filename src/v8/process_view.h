@@ -59,7 +59,7 @@ class ProcessView final : private CodeMap {
   const Layout* layout() const;
 
   // The process may have mapped something since the last time.
-  Result<void> refresh_map();
+  Result<void> refresh_map(Diagnostics& diagnostics);
   // All of it is known to be V8's code, so that a change of its protection needs no refresh_map.
   bool is_known_code(Range<Address> range) const;
   // The memory may have changed since the last time.
@@ -112,7 +112,6 @@ class ProcessView final : private CodeMap {
   LiveMemory memory_;
   SnapshotMemory stack_and_memory_;
   Images images_;
-  Diagnostics image_diagnostics_;
   std::vector<Range<Address>> generated_code_;  // sorted
   CodeSpace space_;
   std::unique_ptr<V8> v8_;  // null: not Node.js

@@ -88,7 +88,10 @@ void ScriptFunctions::look_through(TaggedWord script) {
 std::optional<TaggedWord> ScriptFunctions::find(TaggedWord bytecode) {
   for (auto noted = noted_.rbegin();; ++noted) {
     const auto known = owners_.find(bytecode.value);
-    if (known != owners_.end()) return known->second;
+    if (known != owners_.end()) {
+      if (heap_.field(known->second, heap_.layout().shared_data) == bytecode) return known->second;
+      owners_.erase(known);
+    }
     while (noted != noted_.rend() && noted->looked_at != 0 &&
            generation_ - noted->looked_at < kGenerationsBetweenLooks)
       ++noted;

@@ -16,6 +16,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import nodes
 import recording
+import runner
 
 NODESCOPE, VERSION = pathlib.Path(sys.argv[1]).resolve(), nodes.version_of(sys.argv[2])
 NAME = f"nodescope-test-{os.getpid()}"
@@ -181,4 +182,4 @@ class ContainerTest(unittest.TestCase):
         self.assertNotIn("stolen", self.names_with_map(lambda path, stolen: os.mkfifo(path)))
 
 
-unittest.main(argv=sys.argv[:1], verbosity=2)
+runner.run_module()

@@ -9,6 +9,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import nodes
+import runner
 
 NODESCOPE, VERSIONS = sys.argv[1], [nodes.version_of(argument) for argument in sys.argv[2:]]
 BUSY = pathlib.Path(__file__).resolve().parent / "busy.js"
@@ -90,4 +91,4 @@ class DoctorTest(unittest.TestCase):
         self.assertEqual(run("/bin/true").returncode, 1)
 
 
-unittest.main(argv=sys.argv[:1], verbosity=2)
+runner.run_module()

@@ -16,6 +16,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import nodes
+import runner
 import truth
 
 NODESCOPE = ""
@@ -230,10 +231,7 @@ def main():
         version = nodes.version_of(version)
         name = "DumpOfNode_" + re.sub(r"\W", "_", version)
         suite.addTests(loader.loadTestsFromTestCase(type(name, (DumpOf, unittest.TestCase), {"version": version})))
-    result = unittest.TextTestRunner(verbosity=2).run(suite)
-    for test, reason in result.skipped:
-        print(f"SKIPPED {test}: {reason}")
-    sys.exit(0 if result.wasSuccessful() else 1)
+    runner.run(suite)
 
 
 main()

@@ -15,6 +15,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import nodes
+import runner
 import perf_script_truth as truth
 
 NODESCOPE = ""
@@ -98,10 +99,7 @@ def main():
     global NODESCOPE, MAJOR
     NODESCOPE, MAJOR = sys.argv[1], int(sys.argv[2])
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(PerfData)
-    result = unittest.TextTestRunner(verbosity=2).run(suite)
-    for test, reason in result.skipped:
-        print(f"SKIPPED {test}: {reason}")
-    sys.exit(0 if result.wasSuccessful() else 1)
+    runner.run(suite)
 
 
 main()

@@ -12,6 +12,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import nodes
+import runner
 
 NODESCOPE, VERSIONS = sys.argv[1], [nodes.version_of(argument) for argument in sys.argv[2:]]
 CLUSTER = pathlib.Path(__file__).resolve().parent / "cluster.js"
@@ -148,4 +149,4 @@ class PsTest(unittest.TestCase):
                 process.stdout.close()
 
 
-unittest.main(argv=sys.argv[:1], verbosity=2)
+runner.run_module()

@@ -11,6 +11,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import nodes
+import runner
 
 NODESCOPE, VERSION = sys.argv[1], nodes.version_of(sys.argv[2])
 NOBODY = 65534
@@ -80,4 +81,4 @@ class UnprivilegedTest(unittest.TestCase):
         self.assertRegex(other["remedy"], "root")
 
 
-unittest.main(argv=sys.argv[:1], verbosity=2)
+runner.run_module()

@@ -11,7 +11,7 @@
 #include "app/function_report.h"
 #include "app/output.h"
 #include "app/target_options.h"
-#include "app/walker_test.h"
+#include "app/walker_check.h"
 #include "base/text.h"
 #include "formats/json/writer.h"
 #include "os/file.h"
@@ -78,7 +78,7 @@ Result<void> examine_process(pid_t pid, Report& report) {
   auto view = v8::ProcessView::open(pid, cache, report.diagnostics);
   if (!view) return std::unexpected(view.error());
   report.binary = describe(*(*view)->layout(), (*view)->process().executable());
-  const auto counts = test_walker(**view);
+  const auto counts = test_walker(**view, report.diagnostics);
   if (!counts) return std::unexpected(counts.error());
   report.counts = *counts;
   report.verdict = derive_verdict(*counts, report.binary->known_version);

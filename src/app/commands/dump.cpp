@@ -92,7 +92,7 @@ DumpedFrame describe(v8::ProcessView& view, const v8::Frame& js, Diagnostics& di
 
 std::string thread_name(const v8::ProcessView& view, pid_t tid) {
   if (tid == view.process().pid()) return "main";
-  return view.process().thread_name(tid);
+  return nodescope::thread_name(view.process().pid(), tid);
 }
 
 // The process stands still only while stacks are read; names and lines are looked up afterwards.
@@ -104,7 +104,7 @@ Result<Dump> take_dump(std::int32_t pid, bool arguments) {
   if (!view) return std::unexpected(view.error());
   dump.versions = (*view)->layout()->versions;
   if (arguments) (*view)->read_arguments();
-  const auto stopped = read_stopped_stacks(**view);
+  const auto stopped = read_stopped_stacks(**view, dump.diagnostics);
   if (!stopped) return std::unexpected(stopped.error());
   dump.stopped_ns = stopped->stopped_ns;
   for (const ThreadStack& read : stopped->threads) {

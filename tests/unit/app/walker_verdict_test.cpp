@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "app/walker_test.h"
+#include "app/walker_check.h"
 
 namespace nodescope {
 namespace {

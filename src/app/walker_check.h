@@ -38,7 +38,7 @@ struct WalkerVerdict {
 };
 
 // Stops the process some times, for milliseconds each, over about a second.
-Result<WalkerCounts> test_walker(v8::ProcessView& view);
+Result<WalkerCounts> test_walker(v8::ProcessView& view, Diagnostics& diagnostics);
 
 WalkerVerdict derive_verdict(const WalkerCounts& counts, bool known_version);
 

@@ -1,4 +1,4 @@
-#include "app/walker_test.h"
+#include "app/walker_check.h"
 
 #include <fmt/format.h>
 
@@ -81,11 +81,11 @@ std::string_view to_string(Trust trust) {
   return "not seen";
 }
 
-Result<WalkerCounts> test_walker(v8::ProcessView& view) {
+Result<WalkerCounts> test_walker(v8::ProcessView& view, Diagnostics& diagnostics) {
   WalkerCounts counts;
   for (int i = 0; i < kStops; ++i) {
     if (i != 0) std::this_thread::sleep_for(kBetweenStops);
-    const auto stopped = read_stopped_stacks(view);
+    const auto stopped = read_stopped_stacks(view, diagnostics);
     if (!stopped) return std::unexpected(stopped.error());
     ++counts.stops;
     counts.longest_stop_ns = std::max(counts.longest_stop_ns, stopped->stopped_ns);
