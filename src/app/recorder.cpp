@@ -152,12 +152,15 @@ Result<Profile> record(SamplingSession& session, const RecorderOptions& options,
                "(sysctl kernel.perf_event_paranoid=1, CAP_PERFMON, or root)\n");
   }
   run_until_end(session, options, has_ended, file ? &*file : nullptr);
-  const auto written =
-      file ? file->finish(session.profile()) : write_output(options.output, [&](ByteSink& sink) {
-        return writer->write(session.profile(), {}, sink);
-      });
+  if (file) {
+    if (auto written = file->finish(session.profile()); !written) return std::unexpected(written.error());
+    return session.take_profile();
+  }
+  Profile profile = session.take_profile();
+  auto written =
+      write_output(options.output, [&](ByteSink& sink) { return writer->write(profile, {}, sink); });
   if (!written) return std::unexpected(written.error());
-  return session.take_profile();
+  return profile;
 }
 
 std::string recording_summary(const Profile& profile) {

@@ -120,7 +120,11 @@ void SamplingSession::poll() {
 void SamplingSession::finish() {
   sampler_.stop();
   poll();
+}
+
+Profile SamplingSession::take_profile() {
   profile_.samples.sort_by_time();
+  return std::move(profile_);
 }
 
 void SamplingSession::handle(std::span<const std::byte> record) {

@@ -58,8 +58,11 @@ class SamplingSession {
   // Stops, and adds what is left.
   void finish();
 
+  // Samples are in the order in which they were read: those of two processors may change places.  It only
+  // grows, as a writer that follows it needs.
   const Profile& profile() const { return profile_; }
-  Profile take_profile() { return std::move(profile_); }
+  // The last call: all samples, by time.
+  Profile take_profile();
   const SamplingCounts& counts() const { return counts_; }
   bool sees_kernel() const { return sampler_.sees_kernel(); }
   PerfSampler::Totals read_totals() const { return sampler_.read_totals(); }

@@ -132,7 +132,7 @@ class RecordOf:
             if recorder is not None:
                 recorder.__exit__()
         self.assertGreater(len(windows), 100)
-        self.compare(windows, list(seen.samples()))
+        self.compare(windows, sorted(seen.samples(), key=lambda sample: sample[0]))
 
     def compare(self, windows, samples):
         right, wrong, kinds = 0, [], set()
