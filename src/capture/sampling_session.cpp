@@ -113,8 +113,20 @@ void SamplingSession::poll() {
     std::ranges::stable_sort(batch_, {}, &TimedRecord::time);
     for (auto& [pid, stacks] : processes_) stacks->begin_batch();
     for (const TimedRecord& record : batch_) handle(record.bytes);
+    forget_ended();
   }
   sampler_.release();
+}
+
+// A command may start any number of processes.  One whose main thread has ended may have others that go on,
+// and is then a zombie with several threads.
+void SamplingSession::forget_ended() {
+  std::erase_if(ended_, [this](pid_t pid) {
+    const auto threads = list_threads(pid);
+    if (threads && threads->size() > 1) return false;
+    processes_.erase(static_cast<std::uint64_t>(pid));
+    return true;
+  });
 }
 
 void SamplingSession::finish() {
@@ -154,6 +166,9 @@ void SamplingSession::handle(std::span<const std::byte> record) {
       // A new process may have the pid of one that has ended.
       if (known != processes_.end() && pid != perf::load_or_zero<std::int32_t>(body, 4))
         processes_.erase(known);
+      break;
+    case perf::RecordType::kExit:
+      if (pid == perf::load_or_zero<std::int32_t>(body, 8)) ended_.push_back(pid);
       break;
     case perf::RecordType::kMmap:
     case perf::RecordType::kMmap2: {

@@ -83,6 +83,7 @@ class SamplingSession {
   ProcessStacks* process(pid_t pid);
   void note_facts(const ProcessStacks& process);
   void settle(const StackSummary& summary);
+  void forget_ended();
 
   SamplingOptions options_;
   PerfSampler sampler_;
@@ -99,6 +100,7 @@ class SamplingSession {
   v8::ViewCache cache_;
   std::vector<pid_t> targets_;
   FlatMap<std::uint64_t, std::unique_ptr<ProcessStacks>> processes_;  // by pid
+  std::vector<pid_t> ended_;  // main threads, whose processes may still be known
   std::vector<TimedRecord> batch_;
   std::int64_t last_exec_ns_ = 0;  // of a sampled process; 0: none
 };

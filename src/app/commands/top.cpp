@@ -64,7 +64,7 @@ class TopRun {
     std::unique_ptr<FullScreen> screen = has_screen ? std::make_unique<FullScreen>() : nullptr;
     const InterruptRequest interrupt;
     auto next = Clock::now() + interval();
-    for (unsigned shown = 0; !interrupt.requested() && session_.has_targets();) {
+    for (unsigned shown = 0; !interrupt.requested();) {
       interrupt.sleep_ms(session_.poll_milliseconds());
       session_.poll();
       bool changed = false;
@@ -74,6 +74,7 @@ class TopRun {
       }
       const bool due = Clock::now() >= next;
       if (!due && !changed) continue;
+      if (due && !session_.has_targets()) return {};
       if (due) next = Clock::now() + interval();
       if (due && !view_.paused) first_ = window_.first_sample(session_.profile().samples.size());
       if (due && view_.paused && !changed) continue;
