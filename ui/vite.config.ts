@@ -49,6 +49,7 @@ function oneFile(): Plugin {
       style = style.trim();
       const page = bundle['page.html'];
       if (page?.type !== 'asset') throw new Error('page.html was not built');
+      if (script.includes('<!--nodescope-data-->')) throw new Error('the mark for the data must not be in the script');
       page.source = String(page.source)
         .replace(/<script type="module"[^>]*><\/script>\s*/, '')
         .replace(/<link rel="stylesheet"[^>]*>\s*/, '')

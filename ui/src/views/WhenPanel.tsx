@@ -286,9 +286,12 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
         tabIndex={0}
         role="img"
         data-testid="heat"
-        data-top={kHeatTop}
-        data-row-height={rowHeight}
         data-rows={rows}
+        data-row-height={rowHeight}
+        data-columns={axis.columns}
+        data-column-ns={axis.columnNs}
+        data-from-ns={axis.fromNs}
+        data-counted={heat.data ? heat.data.count.reduce((a, b) => a + b, 0) : ''}
         aria-label={`Heat map: ${count(about.accounting.shown)} samples by second and by offset in the second. Arrows move the selection, Shift and arrows its end.`}
         style={{ height: `${heatHeight(rows, rowHeight)}px` }}
         onPointerDown={onDown}

@@ -80,7 +80,8 @@ export async function readSource(path: string): Promise<string | null> {
 // This page with its recordings inside, as `nodescope view -o report.html` writes it.
 export async function wholePage(): Promise<Blob> {
   const page = await (await fetched('./')).text();
-  const mark = '<!--nodescope-data-->';
+  // In two parts: the page must hold the whole of it only where the data belong.
+  const mark = ['<!--nodescope', 'data-->'].join('-');
   const at = page.indexOf(mark);
   const parts: BlobPart[] = [page.slice(0, at)];
   for (const source of await served()) {
