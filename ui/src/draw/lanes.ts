@@ -31,7 +31,8 @@ export function lanesOf(about: About): Lane[] {
     if (list) list.push(i);
     else byProcess.set(thread.process, [i]);
   });
-  for (const [process, threads] of byProcess) lanes.push(...processLanes(about, process, threads));
+  const processes = [...byProcess.keys()].sort((a, b) => (about.processes[a]?.pid ?? 0) - (about.processes[b]?.pid ?? 0));
+  for (const process of processes) lanes.push(...processLanes(about, process, byProcess.get(process)!));
   return lanes;
 }
 
