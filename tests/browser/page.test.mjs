@@ -116,3 +116,46 @@ test('every kind of file opens', async () => {
     await page.context().close();
   }
 });
+
+test('the stall of the sample service: selected in the heat map, the aggregation is on top, and report has the same numbers', async () => {
+  const file = join(folder, 'service.nscope');
+  const page = await open(await serve(file), { scheme: 'dark' });
+  await picture(page, 'whole');
+  // Where it blocked, as the page itself found out.
+  const stall = page.locator('[data-testid=stalls] .st', { hasText: 'aggregateMetrics' }).first();
+  await stall.waitFor();
+  await stall.click();
+  await settled(page);
+  const [from, to] = rangeOf(page);
+  const thread = hashOf(page).get('threads');
+  assert.ok(to - from > 0.5, `a stall of ${to - from} s`);
+  await picture(page, 'stall');
+  // The same, by hand in the heat map.
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await settled(page);
+  assert.equal(hashOf(page).get('sel'), null);
+  await drag(page, from * 1e9, to * 1e9);
+  const [dragFrom, dragTo] = rangeOf(page);
+  assert.ok(Math.abs(dragFrom - from) < 0.021 && Math.abs(dragTo - to) < 0.041, `${dragFrom}-${dragTo} for ${from}-${to}`);
+  await page.goto(page.url().replace(/#.*/, `#sel=${dragFrom}-${dragTo}&threads=${thread}&sort=total&group=function`));
+  await page.reload();
+  await page.locator('[data-testid=functions] .tr').first().waitFor();
+  await settled(page);
+  const shown = await rows(page);
+  const byName = new Map(shown.map(([self, total, name]) => [name, { self, total }]));
+  assert.ok(byName.get('aggregateMetrics').total > 60, JSON.stringify(shown.slice(0, 8)));
+
+  const threads = await page.evaluate(() => document.title);
+  assert.match(threads, /service\.nscope/);
+  const tid = await stallThread(file, dragFrom, dragTo);
+  const report = reported(file, '--from', `${dragFrom}s`, '--to', `${dragTo}s`, '--thread', String(tid), '--sort', 'total');
+  for (const [self, total, name] of shown.slice(0, 12)) {
+    const row = report.rows.find((r) => r.name === name || r.name.startsWith(`${name} `));
+    assert.ok(row, name);
+    assert.ok(Math.abs((row.total / report.total) * 100 - total) < 0.06, `${name}: ${row.total / report.total} and ${total} %`);
+    assert.ok(Math.abs((row.self / report.total) * 100 - self) < 0.06, `${name}: ${row.self / report.total} and ${self} %`);
+  }
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});

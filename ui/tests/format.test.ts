@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { labelPattern } from '../src/app/actions';
-import { bytes, clock, duration, parsePlace, percent, plain, shortPlace, weight } from '../src/app/format';
+import { bytes, clock, duration, parsePlace, percent, plain, shortName, shortPlace, weight } from '../src/app/format';
 import { movedRange } from '../src/app/keys';
 
 describe('numbers', () => {
@@ -28,6 +28,13 @@ describe('names', () => {
     expect(shortPlace('/app/node_modules/express/lib/router.js:3:1', '/app')).toBe('express/lib/router.js:3');
     expect(shortPlace('libcrypto.so.3', '/app')).toBe('libcrypto.so.3');
     expect(shortPlace('node:events:471:5', '')).toBe('node:events:471');
+  });
+
+  it('of C++ are cut at their beginning', () => {
+    expect(shortName('v8::internal::JsonStringifier::Serialize_<a::b>(c::d)', 20)).toBe('…::Serialize_<a::b>(c::d)');
+    expect(shortName('a::b', 20)).toBe('a::b');
+    expect(shortName('x'.repeat(50), 20)).toBe('x'.repeat(50));
+    expect(shortName('<a::b as c::d>::very_long_name_of_rust', 20)).toBe('<a::b as c::d>::very_long_name_of_rust');
   });
 
   it('have a place', () => {

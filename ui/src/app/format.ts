@@ -76,3 +76,12 @@ export function parsePlace(place: string): Position | null {
   const match = /^(.*?):(\d+)(?::(\d+))?$/.exec(place);
   return match ? { file: match[1], line: Number(match[2]), column: Number(match[3] ?? 0) } : null;
 }
+
+// A C++ name by its end, which tells more than its namespaces: "…::Serialize_<false>".
+export function shortName(name: string, room: number): string {
+  if (name.length <= room || !name.includes('::')) return name;
+  const plainEnd = name.search(/[<(]/);
+  const head = plainEnd < 0 ? name : name.slice(0, plainEnd);
+  const at = head.lastIndexOf('::');
+  return at < 0 ? name : `…${name.slice(at)}`;
+}

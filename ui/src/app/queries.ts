@@ -34,7 +34,7 @@ function baselineQuery(state: State): Query {
 }
 
 // A chart is of one thread: the chosen one, or the busiest that runs JavaScript.
-function chartThread(state: State, about: About): number[] {
+export function chartThread(state: State, about: About): number[] {
   if (state.threads.length === 1) return [...state.threads];
   const candidates = state.threads.length > 0 ? state.threads : about.threads.map((_, i) => i);
   const rank = (i: number) => (about.threads[i].is_main ? 1e12 : 0) + about.threads[i].samples;

@@ -1,6 +1,7 @@
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { showFunction } from '../app/actions';
 import { plain, weight } from '../app/format';
+import { chartThread } from '../app/queries';
 import { useSize } from '../app/size';
 import { FloatingContext, useStore } from '../app/store';
 import { useTheme } from '../app/theme';
@@ -8,7 +9,7 @@ import { prepare } from '../draw/canvas';
 import { FlamePainter, type FlamePart } from '../draw/flame';
 import { kRowHeight, type FlameLayout } from '../draw/flame_layout';
 import type { Theme } from '../draw/palette';
-import type { Flame } from '../wire/views';
+import type { About, Flame } from '../wire/views';
 import { boxMenu, BoxTip, boxWords } from './boxes';
 
 export const kSide = 16;
@@ -16,6 +17,11 @@ export const kSide = 16;
 export function monoCharWidth(g: CanvasRenderingContext2D, theme: Theme): number {
   g.font = `11px ${theme.get('mono')}`;
   return g.measureText('abcdefghij').width / 10;
+}
+
+function threadWords(about: About, thread: number): string {
+  const { name, tid } = about.threads[thread] ?? { name: '', tid: 0 };
+  return plain([name, tid || ''].filter(Boolean).join(' '), 40) || 'samples';
 }
 
 export function FlameCanvas({ flame, layout }: { flame: Flame; layout: FlameLayout }) {
@@ -33,7 +39,9 @@ export function FlameCanvas({ flame, layout }: { flame: Flame; layout: FlameLayo
   const plot = Math.max(1, width - 2 * kSide);
   const depth = layout.visibleDepth(zoom, plot, 0.4);
   const contentHeight = Math.max(height, (depth + 1) * kRowHeight + 8);
-  const rootName = state.threads.length > 0 ? state.threads.slice(0, 3).map((i) => plain(about.threads[i]?.name || String(about.threads[i]?.tid), 30)).join(', ') : 'all threads';
+  const isChart = state.view === 'chart';
+  const threads = isChart ? chartThread(state, about) : state.threads;
+  const rootName = threads.length > 0 ? threads.slice(0, 3).map((i) => threadWords(about, i)).join(', ') : 'all threads';
 
   const top = (row: number) => (state.icicle ? row * kRowHeight : contentHeight - (row + 1) * kRowHeight);
   const rowAt = (y: number) => (state.icicle ? Math.floor(y / kRowHeight) : Math.floor((contentHeight - y) / kRowHeight));
@@ -67,7 +75,7 @@ export function FlameCanvas({ flame, layout }: { flame: Flame; layout: FlameLayo
       palette: state.palette,
       root: about.app_root,
       rootName,
-      rootPlace: weight(flame.tree.total, flame.unit),
+      rootPlace: isChart ? `${weight(flame.tree.total, flame.unit)} on the CPU, in the order of time` : weight(flame.tree.total, flame.unit),
       charWidth: monoCharWidth(g, theme),
     });
     painter.draw(part);

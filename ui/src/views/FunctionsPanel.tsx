@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { showFunction, showSource } from '../app/actions';
-import { count, percent, plain, shortPlace, weight } from '../app/format';
+import { count, percent, plain, shortName, shortPlace, weight } from '../app/format';
 import { tableQuery, useEngine } from '../app/queries';
 import { useSize } from '../app/size';
 import type { Grouping, SortKey } from '../app/state';
@@ -19,6 +19,7 @@ const kGroups: [Grouping, string][] = [
   ['thread', 'Threads'],
 ];
 const kRowHeight = 24;
+const kNameRoom = 30; // characters of a function's name in the narrowest list
 
 function changeOf(table: Table, row: number, totals: boolean): string {
   const before = (totals ? table.beforeTotal : table.beforeSelf)![row];
@@ -55,7 +56,7 @@ function Row({ table, row, most }: { table: Table; row: number; most: number }) 
       <span class="v">{isComparison ? changeOf(table, row, true) : percent(share(table.totals[row]))}</span>
       <span class="f">
         <i class="sw" style={{ background: `var(--k-${state.group === 'function' ? kindOfOrigin(table.origin[row]) : 'loop'})` }} />
-        <span class="nm mono">{plain(name, 300)}</span>
+        <span class="nm mono">{plain(shortName(name, kNameRoom), 300)}</span>
         <span class="lc">{plain(shortPlace(place, about.app_root), 300)}</span>
       </span>
     </button>
