@@ -51,11 +51,20 @@ install_packages() {
   rm -f "$log"
 }
 
-# Node.js for the demo and the browser tests: any that is on the PATH, else Debian's.
+# Node.js for the page, the demo and the browser tests: any that is on the PATH, else Debian's.
 require_node() {
   command -v node >/dev/null && command -v npm >/dev/null && return 0
   is_debian_12 || die "node and npm are not on the PATH"
   install_packages nodejs npm
+}
+
+# What a package.json asks for, as its package-lock.json says; again when that changes.
+require_npm_packages() {
+  local folder=$1
+  [ "$folder/node_modules/.package-lock.json" -nt "$folder/package-lock.json" ] && return 0
+  say "nodescope: installing npm packages for $folder"
+  npm ci --prefix "$folder" --silent --no-audit --no-fund >&2 || die "npm could not install the packages of $folder"
+  touch "$folder/node_modules/.package-lock.json"
 }
 
 # On another distribution: every tool and header that the build needs, by what it is called upstream.

@@ -16,6 +16,7 @@ CommandLine::CommandLine(const std::vector<std::string>& program)
   add_ps_command(app_, run_);
   add_dump_command(app_, run_);
   add_doctor_command(app_, run_);
+  add_view_command(app_, run_);
   add_flame_command(app_, run_);
   add_report_command(app_, run_);
   add_diff_command(app_, run_);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "app/progress_line.h"
 #include "base/text.h"
 #include "os/file.h"
@@ -18,6 +20,11 @@ Result<Profile> read_with_progress(std::unique_ptr<ByteSource> source) {
   return profile;
 }
 
+std::string base_name(const std::string& path) {
+  if (path == "-") return "standard input";
+  return path.substr(path.rfind('/') + 1);
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> open_input(const std::string& path) {
@@ -26,6 +33,17 @@ Result<std::unique_ptr<ByteSource>> open_input(const std::string& path) {
     return fail(ErrorCode::kUsage, "no input: name a file, or send a profile to standard input");
   }
   return open_standard_input();
+}
+
+std::vector<std::string> inputs_of(const std::vector<std::string>& paths) {
+  return paths.empty() ? std::vector<std::string>{"-"} : paths;
+}
+
+std::vector<std::string> display_names(const std::vector<std::string>& paths) {
+  std::vector<std::string> names;
+  for (const std::string& path : paths) names.push_back(base_name(path));
+  const std::set<std::string> different(names.begin(), names.end());
+  return different.size() == names.size() ? names : paths;
 }
 
 void with_read_options(const ByteSource& source, const std::function<void(const ReadOptions&)>& work) {

@@ -15,6 +15,12 @@ namespace nodescope {
 // "-" is standard input; a terminal there is refused, because nobody types a profile.
 Result<std::unique_ptr<ByteSource>> open_input(const std::string& path);
 
+// What is read: standard input where no file is named.
+std::vector<std::string> inputs_of(const std::vector<std::string>& paths);
+
+// What people call these inputs: the names of the files, or whole paths where two have the same name.
+std::vector<std::string> display_names(const std::vector<std::string>& paths);
+
 // Calls `work` with options that find symbols on this machine and show progress on a terminal.
 void with_read_options(const ByteSource& source, const std::function<void(const ReadOptions&)>& work);
 

@@ -9,6 +9,7 @@
 #include "analysis/function_table.h"
 #include "analysis/selection.h"
 #include "app/function_report.h"
+#include "app/input.h"
 #include "app/output.h"
 #include "app/views.h"
 #include "base/text.h"
@@ -157,8 +158,9 @@ Result<Profile> record(SamplingSession& session, const RecorderOptions& options,
     return session.take_profile();
   }
   Profile profile = session.take_profile();
+  const ViewOptions view{.name = display_names({options.output}).front()};
   auto written =
-      write_output(options.output, [&](ByteSink& sink) { return writer->write(profile, {}, sink); });
+      write_output(options.output, [&](ByteSink& sink) { return writer->write(profile, view, sink); });
   if (!written) return std::unexpected(written.error());
   return profile;
 }

@@ -28,6 +28,8 @@ struct SelectionOptions {
   bool only_my_code = false;
   bool count_samples = false;
 
+  bool operator==(const SelectionOptions&) const = default;
+
   CountBy count_by() const { return count_samples ? CountBy::kSamples : CountBy::kWeight; }
 };
 

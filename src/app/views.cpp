@@ -4,6 +4,7 @@
 
 #include "analysis/flame_svg.h"
 #include "app/function_report.h"
+#include "app/report_html.h"
 
 namespace nodescope {
 
@@ -24,6 +25,12 @@ Result<void> write_table(const Profile& profile, const ViewOptions& view, ByteSi
   return sink.write(function_table_text(derive_function_table(profile, options), {}));
 }
 
+Result<void> write_html(const Profile& profile, const ViewOptions& view, ByteSink& sink) {
+  ReportHtml report(sink);
+  if (auto added = report.add(view.name, profile); !added) return added;
+  return report.finish();
+}
+
 std::vector<Writer> make_writers() {
   std::vector<Writer> writers;
   for (const Format* format : all_formats()) {
@@ -35,6 +42,7 @@ std::vector<Writer> make_writers() {
     writers.push_back({format->name, format->extension, format->description, !is_binary, write});
   }
   writers.push_back({"svg", ".svg", "interactive flame graph", false, write_svg});
+  writers.push_back({"html", ".html", "the page with the profile inside", false, write_html});
   writers.push_back({"table", ".txt", "functions by self and total", true, write_table});
   return writers;
 }

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace nodescope {
 
 struct ViewOptions {
   CountBy count = CountBy::kWeight;
+  std::string name = "recording";  // what to call the profile
 };
 
 // Something that a profile can be written as: a file format, or a view of it (SVG, table).

@@ -150,6 +150,26 @@ Result<std::unique_ptr<ByteSource>> open_file(const std::string& path) {
   return source_of(std::move(fd), path);
 }
 
+Result<std::string> read_regular_file(const std::string& path, std::uint64_t limit) {
+  const std::string attempt = "reading " + path;
+  const FileDescriptor place(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!place.is_open()) return fail_errno(errno, attempt);
+  struct stat status{};
+  if (::fstat(place.get(), &status) != 0) return fail_errno(errno, attempt);
+  if (!S_ISREG(status.st_mode)) return fail(ErrorCode::kUnsupported, path + " is not a regular file");
+  if (static_cast<std::uint64_t>(status.st_size) > limit)
+    return fail(ErrorCode::kLimit, fmt::format("{} has more than {} bytes", path, limit));
+  // The file that was looked at, whatever has its name by now.
+  FileDescriptor fd(::open(fmt::format("/proc/self/fd/{}", place.get()).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.is_open()) return fail_errno(errno, attempt);
+  std::string content(static_cast<std::size_t>(status.st_size), '\0');
+  FileSource source(std::move(fd), path, content.size());
+  const auto count = source.read_at(0, std::as_writable_bytes(std::span(content)));
+  if (!count) return std::unexpected(count.error());
+  content.resize(*count);
+  return content;
+}
+
 Result<std::unique_ptr<ByteSource>> open_standard_input() {
   FileDescriptor fd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
   if (!fd.is_open()) return fail_errno(errno, "opening standard input");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -31,6 +32,10 @@ std::unexpected<Error> fail_errno(int number, const std::string& attempt);
 // A regular file can be read at random and mapped; a pipe, a device or a file of /proc is a stream.
 // A folder is refused.
 Result<std::unique_ptr<ByteSource>> open_file(const std::string& path);
+
+// The content of a regular file that is not a link and has at most `limit` bytes.  Anything else is not even
+// opened: for a device that alone could have an effect.
+Result<std::string> read_regular_file(const std::string& path, std::uint64_t limit);
 
 // Standard input: seekable like a file when it is one.
 Result<std::unique_ptr<ByteSource>> open_standard_input();

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <ranges>
 
 #include "os/file.h"
 
@@ -40,12 +41,29 @@ class FileActions {
   posix_spawn_file_actions_t actions_{};
 };
 
-Result<pid_t> spawn(const std::vector<std::string>& arguments, const FileActions& actions) {
+// How posix_spawn makes the new process.
+class Attributes {
+ public:
+  Attributes() { ::posix_spawnattr_init(&attributes_); }
+  ~Attributes() { ::posix_spawnattr_destroy(&attributes_); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+
+  void detach() { ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSID); }
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_{};
+};
+
+Result<pid_t> spawn(const std::vector<std::string>& arguments, const FileActions& actions,
+                    const Attributes& attributes = {}) {
   std::vector<char*> pointers;
   for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
   pid_t pid = 0;
-  const int number = ::posix_spawnp(&pid, pointers[0], actions.get(), nullptr, pointers.data(), environ);
+  const int number =
+      ::posix_spawnp(&pid, pointers[0], actions.get(), attributes.get(), pointers.data(), environ);
   if (number != 0) return fail_errno(number, "starting " + arguments[0]);
   return pid;
 }
@@ -96,6 +114,26 @@ Result<std::string> capture_program(const std::vector<std::string>& arguments) {
   const auto code = wait_for(*pid, arguments[0]);
   if (!code) return std::unexpected(code.error());
   return text;
+}
+
+Result<void> start_detached(const std::vector<std::string>& arguments) {
+  FileActions actions;
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) actions.discard(fd);
+  Attributes attributes;
+  attributes.detach();
+  const auto pid = spawn(arguments, actions, attributes);
+  if (!pid) return std::unexpected(pid.error());
+  return {};
+}
+
+bool has_program(std::string_view name) {
+  if (name.contains('/')) return ::access(std::string(name).c_str(), X_OK) == 0;
+  const char* path = std::getenv("PATH");
+  if (path == nullptr) return false;
+  return std::ranges::any_of(std::views::split(std::string_view(path), ':'), [&](const auto folder) {
+    const std::string file = fmt::format("{}/{}", std::string_view(folder.begin(), folder.end()), name);
+    return ::access(file.c_str(), X_OK) == 0;
+  });
 }
 
 namespace {

@@ -21,6 +21,12 @@ Result<int> run_program(const std::vector<std::string>& arguments);
 // The same, with what it wrote to its standard output, up to 64 MB; its standard error is dropped.
 Result<std::string> capture_program(const std::vector<std::string>& arguments);
 
+// Starts a program of its own, away from our terminal and its Ctrl-C, and does not wait for it.
+Result<void> start_detached(const std::vector<std::string>& arguments);
+
+// Whether a program of this name is on the PATH.
+bool has_program(std::string_view name);
+
 // A program that waits before its first instruction until it is let go, so that it can be watched from the
 // beginning.  It shares our terminal, except for what it says on its standard output if that is not wanted.
 class HeldProgram {

@@ -28,6 +28,7 @@ void add_record_command(CLI::App& app, Run& run, const std::vector<std::string>&
 void add_ps_command(CLI::App& app, Run& run);
 void add_report_command(CLI::App& app, Run& run);
 void add_top_command(CLI::App& app, Run& run);
+void add_view_command(CLI::App& app, Run& run);
 void add_completion_command(CLI::App& app, Run& run);
 void add_demo_command(CLI::App& app, Run& run);
 void add_man_command(CLI::App& app, Run& run);

@@ -11,6 +11,7 @@
 #include "app/help.h"
 #include "app/output.h"
 #include "app/recorder.h"
+#include "app/show_page.h"
 #include "app/views.h"
 #include "capture/sampling_session.h"
 #include "os/process.h"
@@ -26,6 +27,7 @@ namespace {
 struct Options {
   unsigned seconds = 10;
   std::string name = "nodescope-demo";
+  bool no_open = false;
 };
 
 constexpr unsigned kSpareSeconds = 60;
@@ -96,9 +98,10 @@ Result<void> demo(const Options& options) {
   if (auto written = write_view(*profile, svg); !written) return written;
   auto shown =
       write_output("-", [&](ByteSink& sink) { return sink.write("\n" + recording_summary(*profile)); });
+  if (!shown) return shown;
   fmt::print(stderr, "\n{}: open it in a browser\n{}: nodescope report {} --my-code\n", svg, recording,
              recording);
-  return shown;
+  return end_with_page(*profile, recording, !options.no_open);
 }
 
 }  // namespace
@@ -111,6 +114,8 @@ void add_demo_command(CLI::App& app, Run& run) {
   command->group("Set up");
   limit(*command->add_option("--seconds", options->seconds, "How long (10)")->type_name("N"), 1, 600);
   command->add_option("--name", options->name, "Where to write, without extension")->type_name("PATH");
+  command->add_flag("--no-open", options->no_open,
+                    "Do not show the recording in the browser when it is done");
   command->callback([options, &run] { run = [options] { return demo(*options); }; });
 }
 

@@ -9,6 +9,7 @@
 #include "app/input.h"
 #include "app/output.h"
 #include "app/recorder.h"
+#include "app/show_page.h"
 #include "app/target_options.h"
 #include "capture/sampling_session.h"
 #include "os/process.h"
@@ -27,6 +28,7 @@ struct Options {
   std::optional<double> seconds;
   unsigned frequency = 99;
   bool children = false;
+  bool no_open = false;
   std::string output;
 };
 
@@ -39,43 +41,44 @@ std::string default_output() {
                      time.hours().count(), time.minutes().count(), time.seconds().count());
 }
 
-Result<void> show(const Result<Profile>& profile, const std::string& output) {
-  if (!profile) return std::unexpected(profile.error());
-  print_diagnostics(profile->diagnostics, output);
-  auto shown = write_output("-", [&](ByteSink& sink) { return sink.write(recording_summary(*profile)); });
+Result<void> show(const Profile& profile, const std::string& output, bool opens_browser) {
+  print_diagnostics(profile.diagnostics, output);
+  auto shown = write_output("-", [&](ByteSink& sink) { return sink.write(recording_summary(profile)); });
+  if (!shown) return shown;
+  if (output.ends_with(".nscope")) return end_with_page(profile, output, opens_browser);
   fmt::print(stderr, "\n{}\n", output);
-  return shown;
+  return {};
 }
 
-Result<void> record_processes(const Options& options, const std::string& output) {
+Result<Profile> record_processes(const Options& options, const std::string& output) {
   const auto pids = select_targets(options.targets.spec());
   if (!pids) return std::unexpected(pids.error());
   SamplingSession session({options.frequency, options.children, false});
-  if (auto attached = attach_all(session, *pids); !attached) return attached;
-  return show(record(session, {options.seconds.value_or(kDefaultSeconds), output},
-                     [&] { return !session.has_targets(); }),
-              output);
+  if (auto attached = attach_all(session, *pids); !attached) return std::unexpected(attached.error());
+  return record(session, {options.seconds.value_or(kDefaultSeconds), output},
+                [&] { return !session.has_targets(); });
 }
 
 // A command is recorded until it ends, with all processes that it starts: `npm start` is not Node.js itself.
-Result<void> record_program(const Options& options, const std::string& output) {
+Result<Profile> record_program(const Options& options, const std::string& output) {
   auto program = HeldProgram::start(options.program);
   if (!program) return std::unexpected(program.error());
   SamplingSession session({options.frequency, true, true});
-  if (auto attached = session.attach(program->pid()); !attached) return attached;
-  if (auto started = program->let_go(); !started) return started;
-  const auto profile =
-      record(session, {options.seconds, output}, [&] { return program->exit_code().has_value(); });
+  if (auto attached = session.attach(program->pid()); !attached) return std::unexpected(attached.error());
+  if (auto started = program->let_go(); !started) return std::unexpected(started.error());
+  auto profile = record(session, {options.seconds, output}, [&] { return program->exit_code().has_value(); });
   program->end();
-  return show(profile, output);
+  return profile;
 }
 
 Result<void> run_record(const Options& options) {
   const std::string output = options.output.empty() ? default_output() : options.output;
-  if (!options.program.empty()) return record_program(options, output);
-  if (options.targets.spec().empty())
+  if (options.program.empty() && options.targets.spec().empty())
     return fail(ErrorCode::kUsage, "nothing to record: give a process, or a command after --");
-  return record_processes(options, output);
+  const auto profile =
+      options.program.empty() ? record_processes(options, output) : record_program(options, output);
+  if (!profile) return std::unexpected(profile.error());
+  return show(*profile, output, !options.no_open);
 }
 
 }  // namespace
@@ -98,6 +101,8 @@ void add_record_command(CLI::App& app, Run& run, const std::vector<std::string>&
       ->add_option("-o,--output", options->output,
                    "Where to write, by its ending in any format (nodescope-DATE-TIME.nscope)")
       ->type_name("FILE");
+  command->add_flag("--no-open", options->no_open,
+                    "Do not show the recording in the browser when it is done");
   command->footer(
       "What follows -- is a command to start and to record, with its children, until it ends.\n"
       "The processes are not stopped, changed or restarted. Ctrl-C ends the recording and writes it.\n\n"

@@ -1,0 +1,85 @@
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "app/commands/command.h"
+#include "app/help.h"
+#include "app/input.h"
+#include "app/output.h"
+#include "app/report_html.h"
+#include "app/selection_options.h"
+#include "app/server/recordings.h"
+#include "app/show_page.h"
+
+namespace nodescope {
+
+namespace {
+
+constexpr double kMaxPort = 65535;
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::string output;
+  std::uint16_t port = 0;
+  bool no_open = false;
+  SelectionOptions selection;
+};
+
+Result<void> add_input(ReportHtml& report, const std::string& path, const std::string& name,
+                       const SelectionOptions& selection) {
+  auto profile = read_input(path);
+  if (!profile) return std::unexpected(profile.error());
+  if (selection == SelectionOptions{}) return report.add(name, *profile);
+  const auto selected = select(std::move(*profile), selection);
+  if (!selected) return std::unexpected(selected.error());
+  return report.add(name, selected->profile);
+}
+
+Result<void> write_report(const Options& options) {
+  const std::vector<std::string> inputs = inputs_of(options.inputs);
+  const std::vector<std::string> names = display_names(inputs);
+  return write_output(options.output, [&](ByteSink& sink) -> Result<void> {
+    ReportHtml report(sink);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (auto added = add_input(report, inputs[i], names[i], options.selection); !added) return added;
+    }
+    return report.finish();
+  });
+}
+
+Result<void> view(const Options& options) {
+  if (!options.output.empty()) return write_report(options);
+  auto recordings = server::read_recordings(options.inputs, options.selection);
+  if (!recordings) return std::unexpected(recordings.error());
+  return show_page(std::move(*recordings), {options.port, !options.no_open});
+}
+
+}  // namespace
+
+void add_view_command(CLI::App& app, Run& run) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand(
+      "view",
+      "Show profiles in the browser: heat map, flame graph, tables. Only this machine can reach the page.");
+  command->group("Look");
+  command->add_option("FILE", options->inputs,
+                      "Profiles of any format; several are compared; - or nothing for standard input");
+  command
+      ->add_option("-o,--output", options->output,
+                   "Write one HTML file instead, which needs neither nodescope nor a network")
+      ->type_name("FILE");
+  limit(*command->add_option("--port", options->port, "Port of 127.0.0.1 (a free one)")->type_name("N"), 1,
+        kMaxPort);
+  command->add_flag("--no-open", options->no_open, "Only print the address");
+  add_selection_options(*command, options->selection);
+  command->footer(
+      "The address, which is secret and new each time, is printed on standard output. Ctrl-C ends the "
+      "server.\n"
+      "On a remote machine: ssh -N -L PORT:127.0.0.1:PORT HOST, with the same port on both sides.\n\n"
+      "Examples\n"
+      "  nodescope view app.nscope\n"
+      "  nodescope view before.cpuprofile after.cpuprofile\n"
+      "  nodescope view perf.data -o report.html      to mail it");
+  command->callback([options, &run] { run = [options] { return view(*options); }; });
+}
+
+}  // namespace nodescope

@@ -1,0 +1,115 @@
+#include "app/report_html.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "app/page.h"
+#include "base/text.h"
+#include "formats/recording/recording_writer.h"
+
+namespace nodescope {
+
+namespace {
+
+// Small rather than quick, because it is mailed.
+constexpr int kZstdLevel = 19;
+constexpr std::uint32_t kSamplesPerChunk = 1024 * 1024;
+
+std::string escaped(std::string_view text) {
+  std::string escaped;
+  for (const char c : to_valid_utf8(text)) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '\0':  // which no attribute can hold
+        escaped += "\uFFFD";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+// Base64 with padding and without line breaks.
+class Base64Sink final : public ByteSink {
+ public:
+  explicit Base64Sink(ByteSink& out) : out_(out) {}
+
+  Result<void> write(std::string_view bytes) override {
+    std::string text;
+    text.reserve(bytes.size() / 3 * 4 + 8);
+    for (const char c : bytes) {
+      group_ = group_ << 8 | static_cast<unsigned char>(c);
+      if (++held_ == 3) put_group(text);
+    }
+    return out_.write(text);
+  }
+
+  Result<void> finish() {
+    if (held_ == 0) return {};
+    const unsigned missing = 3 - held_;
+    group_ <<= 8 * missing;
+    std::string text;
+    put_group(text);
+    text.replace(text.size() - missing, missing, missing, '=');
+    return out_.write(text);
+  }
+
+ private:
+  void put_group(std::string& text) {
+    constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (const unsigned shift : std::to_array<unsigned>({18, 12, 6, 0}))
+      text += kDigits[group_ >> shift & 63];
+    group_ = 0;
+    held_ = 0;
+  }
+
+  ByteSink& out_;
+  std::uint32_t group_ = 0;
+  unsigned held_ = 0;
+};
+
+}  // namespace
+
+ReportHtml::ReportHtml(ByteSink& sink) : sink_(sink), page_(page_html()) {}
+
+Result<void> ReportHtml::begin() {
+  if (begun_) return {};
+  begun_ = true;
+  return sink_.write(std::string_view(page_).substr(0, page_.find(kDataMark)));
+}
+
+Result<void> ReportHtml::add(const std::string& name, const Profile& profile) {
+  if (auto done = begin(); !done) return done;
+  auto done = sink_.write(
+      fmt::format("<script type=\"application/octet-stream;base64\" data-name=\"{}\">", escaped(name)));
+  if (!done) return done;
+  Base64Sink base64(sink_);
+  RecordingOptions options;
+  options.zstd_level = kZstdLevel;
+  options.samples_per_chunk = kSamplesPerChunk;
+  if (done = RecordingWriter(base64, options).finish(profile); !done) return done;
+  if (done = base64.finish(); !done) return done;
+  return sink_.write("</script>\n");
+}
+
+Result<void> ReportHtml::finish() {
+  if (auto done = begin(); !done) return done;
+  return sink_.write(std::string_view(page_).substr(page_.find(kDataMark) + kDataMark.size()));
+}
+
+}  // namespace nodescope

@@ -1,0 +1,90 @@
+#include "app/server/answer.h"
+
+#include <fmt/format.h>
+
+#include "app/page.h"
+#include "formats/json/writer.h"
+
+namespace nodescope::server {
+
+namespace {
+
+Answer with_text(unsigned status, std::string text) {
+  Answer answer;
+  answer.status = status;
+  answer.text = std::move(text);
+  return answer;
+}
+
+Answer with_borrowed(std::string_view type, std::string_view bytes) {
+  Answer answer;
+  answer.type = type;
+  answer.borrowed = bytes;
+  return answer;
+}
+
+Answer redirect(std::string location) {
+  Answer answer;
+  answer.status = 303;
+  answer.location = std::move(location);
+  return answer;
+}
+
+Answer list(const std::vector<Recording>& recordings) {
+  StringSink text;
+  json::Writer json(text);
+  json.begin_array();
+  for (const Recording& recording : recordings) {
+    json.begin_object();
+    json.key("name").string(recording.name);
+    json.key("bytes").count(recording.bytes.size());
+    json.end_object();
+  }
+  json.end_array();
+  (void)json.finish();  // memory does not fail
+  Answer answer = with_text(200, text.text());
+  answer.type = "application/json";
+  return answer;
+}
+
+Answer source(const SourceFiles& sources, const std::string& path) {
+  auto content = sources.read(path);
+  if (content) return with_text(200, std::move(*content));
+  return answer(
+      Refusal{content.error().code == ErrorCode::kPermission ? 403u : 404u, content.error().message});
+}
+
+}  // namespace
+
+Content::Content(Recordings recordings)
+    : recordings_(std::move(recordings)),
+      page_(page_html()),
+      // What a page cannot say about itself.
+      policy_(fmt::format("{}; frame-ancestors 'none'", policy_in(page_))) {}
+
+Answer Content::answer(const Route& route, const Gate& gate, bool takes_gzip) const {
+  switch (route.resource) {
+    case Resource::kPage: {
+      Answer page = with_borrowed("text/html; charset=utf-8", takes_gzip ? kPageGzip : page_);
+      if (takes_gzip) page.encoding = "gzip";
+      return page;
+    }
+    case Resource::kPageWithoutSlash:
+    case Resource::kOpening:
+      return redirect(fmt::format("/{}/", gate.token));
+    case Resource::kRecordingList:
+      return list(recordings_.list);
+    case Resource::kRecording:
+      if (route.recording >= recordings_.list.size()) break;
+      return with_borrowed("application/octet-stream", recordings_.list[route.recording].bytes);
+    case Resource::kSource:
+      return source(recordings_.sources, route.path);
+  }
+  return server::answer(Refusal{404, "There is no such recording."});
+}
+
+Answer answer(const Refusal& refusal) {
+  return with_text(refusal.status, fmt::format("{}\n", refusal.reason));
+}
+
+}  // namespace nodescope::server

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/selection_options.h"
+#include "app/server/source_files.h"
+#include "base/result.h"
+
+namespace nodescope::server {
+
+struct Recording {
+  std::string name;
+  std::string bytes;  // a .nscope file
+};
+
+struct Recordings {
+  std::vector<Recording> list;
+  SourceFiles sources;
+};
+
+// Reads profiles of any format; standard input where none is named.  A .nscope file of which all is wanted
+// stays as it is, damage included: the page reads it with the same code and tells the same about it.
+Result<Recordings> read_recordings(const std::vector<std::string>& paths, const SelectionOptions& selection);
+
+// `profile` as a .nscope file: quickly, for a page on this machine.
+Result<std::string> to_recording(const Profile& profile);
+
+}  // namespace nodescope::server

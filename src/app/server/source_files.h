@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "base/result.h"
+#include "model/profile.h"
+
+namespace nodescope::server {
+
+// The sources that recordings name, on the disk of this machine.  A recording may come from anywhere and name
+// any file, so nothing is given that our own user could not read, and nothing that is not a plain file.
+class SourceFiles {
+ public:
+  // Files of a process in a container are not taken: what has this name here is another file.
+  void add(const Profile& profile);
+
+  // kPermission: no frame names it, nor a file in whose folder it is a source map.  kNotFound: not at hand.
+  Result<std::string> read(const std::string& name) const;
+
+ private:
+  bool allows(std::string_view name) const;
+
+  std::unordered_set<std::string> names_;
+  std::unordered_set<std::string> folders_;  // of them, with the slash at the end
+};
+
+}  // namespace nodescope::server

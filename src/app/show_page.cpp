@@ -1,0 +1,82 @@
+#include "app/show_page.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "app/browser.h"
+#include "app/input.h"
+#include "app/output.h"
+#include "app/server/server.h"
+#include "base/text.h"
+#include "os/process.h"
+#include "os/procfs.h"
+#include "os/terminal.h"
+#include "os/user.h"
+
+namespace nodescope {
+
+namespace {
+
+// Whoever talks to the server talks to a process that may do no more than the user; and a recording that
+// names a file of root's, as the source of a function, does not get it shown.
+void give_up_root() {
+  if (!is_root()) return;
+  const auto user = sudo_user();
+  const auto done = become(user ? *user : nobody());
+  if (done) return;
+  fmt::print(stderr, "nodescope: serving with root's rights: {}\n", done.error().message);
+}
+
+bool is_remote() {
+  return std::getenv("SSH_CONNECTION") != nullptr;
+}
+
+void print_hints(std::uint16_t port, bool opened) {
+  if (opened) {
+    fmt::print(stderr, "Opened in the browser. Ctrl-C ends it.\n");
+  } else if (is_remote()) {
+    fmt::print(stderr,
+               "On your own machine, run this and open the address there (the port must be the same):\n"
+               "  ssh -N -L {0}:127.0.0.1:{0} {1}\nCtrl-C ends it.\n",
+               port, printable(host_name()));
+  } else {
+    fmt::print(stderr, "Open this address in a browser of this machine. Ctrl-C ends it.\n");
+  }
+}
+
+bool open_browser(server::Server& server) {
+  const auto command = browser_command();
+  return command && start_detached(with_address(*command, server.opening_address())).has_value();
+}
+
+}  // namespace
+
+Result<void> show_page(server::Recordings recordings, const ShowOptions& options) {
+  auto server = server::Server::listen(options.port, std::move(recordings));
+  if (!server) return std::unexpected(server.error());
+  give_up_root();
+  auto printed = write_output("-", [&](ByteSink& sink) { return sink.write((*server)->address() + "\n"); });
+  if (!printed) return printed;
+  print_hints((*server)->port(), options.opens_browser && open_browser(**server));
+  (*server)->run();
+  return {};
+}
+
+Result<void> end_with_page(const Profile& profile, const std::string& path, bool opens_browser) {
+  const bool attended = standard_output_is_terminal() && standard_error_is_terminal();
+  if (!opens_browser || !attended || !will_have_browser()) {
+    fmt::print(stderr, "\n{0}: nodescope view {0}\n", printable(path));
+    return {};
+  }
+  auto bytes = server::to_recording(profile);
+  if (!bytes) return std::unexpected(bytes.error());
+  server::Recordings recordings;
+  recordings.list.push_back({display_names({path}).front(), std::move(*bytes)});
+  recordings.sources.add(profile);
+  fmt::print(stderr, "\n{}\n", printable(path));
+  return show_page(std::move(recordings), {});
+}
+
+}  // namespace nodescope
