@@ -35,6 +35,12 @@ std::uint8_t hints_of(const Profile& profile, const Frame& frame) {
              : 0;
 }
 
+// The C library's code that starts a program or thread has no symbols in most distributions; below it nothing
+// is in doubt.
+bool is_start_code(const Profile& profile, const Frame& frame) {
+  return frame.function == StringId{} && origin_of(profile, frame).origin == Origin::kNative;
+}
+
 Known combine(Known caller, bool resolved) {
   const Known here = resolved ? Known::kAll : Known::kNone;
   return caller == Known::kNothing || caller == here ? here : Known::kSome;
@@ -42,9 +48,11 @@ Known combine(Known caller, bool resolved) {
 
 std::vector<StackFacts> derive_stack_facts(const Profile& profile) {
   std::vector<bool> unresolved(profile.frames.size());
+  std::vector<bool> start_code(profile.frames.size());
   std::vector<std::uint8_t> hints(profile.frames.size());
   for (std::size_t i = 0; i < unresolved.size(); ++i) {
     unresolved[i] = is_unresolved(profile, profile.frames[FrameId{i}]);
+    start_code[i] = is_start_code(profile, profile.frames[FrameId{i}]);
     hints[i] = hints_of(profile, profile.frames[FrameId{i}]);
   }
   std::vector<StackFacts> facts(profile.stacks.size());
@@ -52,7 +60,8 @@ std::vector<StackFacts> derive_stack_facts(const Profile& profile) {
     const StackId stack{i};
     const FrameId frame = profile.stacks.frame(stack);
     const StackFacts& caller = facts[profile.stacks.caller(stack).index()];
-    facts[i] = {combine(caller.known, !unresolved[frame.index()]),
+    const bool is_start = caller.known == Known::kNothing && start_code[frame.index()];
+    facts[i] = {is_start ? Known::kNothing : combine(caller.known, !unresolved[frame.index()]),
                 static_cast<std::uint8_t>(caller.hints | hints[frame.index()])};
   }
   return facts;

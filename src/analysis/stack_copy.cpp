@@ -93,10 +93,10 @@ struct Folded {
   bool has_js = false;
 };
 
+// Not a function, so of no kind.
 FrameId intern_phase(Profile& into, LoopPhase phase) {
   Frame frame;
   frame.function = into.strings.intern(to_string(phase));
-  frame.kind = FrameKind::kNative;
   return into.frames.intern(frame);
 }
 

@@ -82,10 +82,16 @@ std::vector<TableRow> rows_of(FunctionTable table) {
   return rows;
 }
 
-void sort_rows(std::vector<TableRow>& rows, SortBy sort) {
-  std::ranges::stable_sort(rows, [sort](const TableRow& a, const TableRow& b) {
-    const auto by_self = std::pair(a.self, a.total) <=> std::pair(b.self, b.total);
-    const auto by_total = std::pair(a.total, a.self) <=> std::pair(b.total, b.self);
+// Of a comparison: the largest changes first, whichever way they went.
+void sort_by_change(std::vector<TableRow>& rows, SortBy sort) {
+  const auto change = [](std::uint64_t before, std::uint64_t after) {
+    return before > after ? before - after : after - before;
+  };
+  std::ranges::stable_sort(rows, [&](const TableRow& a, const TableRow& b) {
+    const std::pair self(change(a.before_self, a.self), change(b.before_self, b.self));
+    const std::pair total(change(a.before_total, a.total), change(b.before_total, b.total));
+    const auto by_self = std::pair(self.first, total.first) <=> std::pair(self.second, total.second);
+    const auto by_total = std::pair(total.first, self.first) <=> std::pair(total.second, self.second);
     if (sort == SortBy::kSelf && by_self != 0) return by_self > 0;
     if (sort == SortBy::kTotal && by_total != 0) return by_total > 0;
     return a.name < b.name;
@@ -151,7 +157,7 @@ Result<Table> derive_table(Session& session, const Query& query, const TableRequ
                                   table.total, normalise);
     }
     for (const TableRow& row : table.rows) table.before_total += row.before_self;
-    sort_rows(table.rows, request.sort);
+    sort_by_change(table.rows, request.sort);
   }
   if (*filter) std::erase_if(table.rows, [&](const TableRow& row) { return !(*filter)->found_in(row.name); });
   table.rows_count = table.rows.size();
