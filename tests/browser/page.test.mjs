@@ -22,8 +22,7 @@ before(async () => {
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
       '--disable-component-update', '--disable-sync'],
   });
-  execFileSync(program, ['record', '-o', join(folder, 'service.nscope'), '--no-open', '-F', '199', '--duration', '11', '--', 'node',
-    join(root, 'examples/service.js'), '11'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync(program, ['demo', '--seconds', '10', '--no-open', '--name', 'service'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
 });
 
 after(async () => {
@@ -48,7 +47,14 @@ function serve(...files) {
 }
 
 // Opens an address; errors, dialogs and requests to anywhere else become the page's problems.
-async function open(address, { hash = '', scheme = 'light', offline = false, viewport = { width: 1440, height: 900 } } = {}) {
+async function open(address, options) {
+  const page = await openAt(address, options);
+  await page.locator('[data-testid=functions] .tr').first().waitFor({ timeout: 60_000 });
+  await settled(page);
+  return page;
+}
+
+async function openAt(address, { hash = '', scheme = 'light', offline = false, viewport = { width: 1440, height: 900 } } = {}) {
   const context = await browser.newContext({ viewport, colorScheme: scheme, offline, acceptDownloads: true });
   const page = await context.newPage();
   const origin = new URL(address).origin;
@@ -61,7 +67,7 @@ async function open(address, { hash = '', scheme = 'light', offline = false, vie
     if (!url.startsWith('blob:') && !url.startsWith('data:') && !(origin === 'null' ? url.startsWith('file:') : url.startsWith(origin))) page.problems.push(url);
   });
   await page.goto(address + hash);
-  await page.locator('[data-testid=functions] .tr').first().waitFor({ timeout: 60_000 });
+  await page.locator('.grid').waitFor({ timeout: 60_000 });
   return page;
 }
 
@@ -69,10 +75,15 @@ async function picture(page, name) {
   if (screenshots) await page.screenshot({ path: join(screenshots, `${name}.png`) });
 }
 
-// Waits until nothing on the page changes any more.
+// Waits until the engine has nothing to do any more and all of it is painted.
 async function settled(page) {
-  await page.waitForTimeout(150);
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await page.evaluate(async () => {
+    const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    for (let quiet = 0; quiet < 4;) {
+      await frame();
+      quiet = document.body.getAttribute('aria-busy') === 'false' ? quiet + 1 : 0;
+    }
+  });
 }
 
 async function drag(page, fromNs, toNs, modifiers = []) {
@@ -104,58 +115,270 @@ const rows = (page) => page.locator('[data-testid=functions] .tr').evaluateAll((
   parseFloat(row.querySelector('.self em').textContent.replace('<', '')), parseFloat(row.querySelectorAll('.v')[1].textContent.replace('<', '')),
   row.querySelector('.nm').textContent]));
 
-const reported = (file, ...args) => JSON.parse(execFileSync(program, ['report', file, '--json', '--limit', '0', ...args], { encoding: 'utf8', maxBuffer: 1 << 28 }));
+const reported = (file, ...args) => JSON.parse(execFileSync(program, ['report', file, '--json', '--top', '0', ...args], { encoding: 'utf8', maxBuffer: 1 << 28 }));
+
+const golden = (file) => join(root, 'tests/golden', file);
 
 test('every kind of file opens', async () => {
-  const golden = join(root, 'tests/golden');
-  const files = process.env.PAGE_FILES.split(':').map((file) => join(golden, file));
-  for (const file of files) {
-    const page = await open(await serve(file));
+  for (const file of ['perf-data/fp/input', 'perf-script/everything/input', 'cpuprofile/node20/input', 'recording/zstd/input', 'folded/recorded/input']) {
+    const page = await open(await serve(golden(file)));
+    await page.getByTestId('flame').waitFor();
     assert.ok(Number(await page.getByTestId('flame').getAttribute('data-boxes')) > 1, file);
+    const shown = await rows(page);
+    const report = reported(golden(file));
+    assert.ok(Math.abs(shown[0][0] - (report.rows[0].self / report.total) * 100) < 0.06, `${file}: ${shown[0]} and ${report.rows[0].self / report.total}`);
     assert.deepEqual(page.problems, [], file);
     await page.context().close();
   }
 });
 
+const service = () => join(folder, 'service.nscope');
+
 test('the stall of the sample service: selected in the heat map, the aggregation is on top, and report has the same numbers', async () => {
-  const file = join(folder, 'service.nscope');
-  const page = await open(await serve(file), { scheme: 'dark' });
+  const page = await open(await serve(service()), { scheme: 'dark' });
   await picture(page, 'whole');
-  // Where it blocked, as the page itself found out.
   const stall = page.locator('[data-testid=stalls] .st', { hasText: 'aggregateMetrics' }).first();
-  await stall.waitFor();
   await stall.click();
   await settled(page);
   const [from, to] = rangeOf(page);
   const thread = hashOf(page).get('threads');
   assert.ok(to - from > 0.5, `a stall of ${to - from} s`);
   await picture(page, 'stall');
-  // The same, by hand in the heat map.
+
+  // The same by hand: everything again, then drag in the heat map, then the thread.
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
   await settled(page);
   assert.equal(hashOf(page).get('sel'), null);
+  assert.equal(hashOf(page).get('threads'), null);
   await drag(page, from * 1e9, to * 1e9);
-  const [dragFrom, dragTo] = rangeOf(page);
-  assert.ok(Math.abs(dragFrom - from) < 0.021 && Math.abs(dragTo - to) < 0.041, `${dragFrom}-${dragTo} for ${from}-${to}`);
-  await page.goto(page.url().replace(/#.*/, `#sel=${dragFrom}-${dragTo}&threads=${thread}&sort=total&group=function`));
-  await page.reload();
-  await page.locator('[data-testid=functions] .tr').first().waitFor();
-  await settled(page);
+  const [begin, end] = rangeOf(page);
+  assert.ok(Math.abs(begin - from) <= 0.02 && Math.abs(end - to) <= 0.02, `${begin}-${end} for ${from}-${to}`);
   const shown = await rows(page);
-  const byName = new Map(shown.map(([self, total, name]) => [name, { self, total }]));
-  assert.ok(byName.get('aggregateMetrics').total > 60, JSON.stringify(shown.slice(0, 8)));
+  const report = reported(service(), '--from', `${begin}s`, '--to', `${end}s`);
+  assert.deepEqual(shown.slice(0, 10).map(([self]) => self), report.rows.slice(0, 10).map((row) => Math.round((row.self / report.total) * 1000) / 10));
 
-  const threads = await page.evaluate(() => document.title);
-  assert.match(threads, /service\.nscope/);
-  const tid = await stallThread(file, dragFrom, dragTo);
-  const report = reported(file, '--from', `${dragFrom}s`, '--to', `${dragTo}s`, '--thread', String(tid), '--sort', 'total');
-  for (const [self, total, name] of shown.slice(0, 12)) {
-    const row = report.rows.find((r) => r.name === name || r.name.startsWith(`${name} `));
-    assert.ok(row, name);
-    assert.ok(Math.abs((row.total / report.total) * 100 - total) < 0.06, `${name}: ${row.total / report.total} and ${total} %`);
-    assert.ok(Math.abs((row.self / report.total) * 100 - self) < 0.06, `${name}: ${row.self / report.total} and ${self} %`);
+  // On top of the flame graph of that thread, told by walking it with the keyboard.
+  await page.goto(page.url().replace(/#.*/, `#sel=${begin}-${end}&threads=${thread}`));
+  await settled(page);
+  await page.getByTestId('flame').focus();
+  const path = [];
+  for (let i = 0; i < 6; i++) {
+    await page.keyboard.press('ArrowDown');
+    path.push(await page.locator('.spoken[role=status]').textContent());
   }
+  assert.ok(path.some((words) => /^aggregateMetrics .*service\.js:\d+:\d+, total [6-9]\d|^aggregateMetrics .*total 100/.test(words)), path.join('\n'));
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});
+
+test('two clicks select a range, Escape takes it back, back and forward go through it', async () => {
+  const page = await open(await serve(service()));
+  const box = await page.getByTestId('heat').boundingBox();
+  const plot = box.width - 168;
+  await page.mouse.click(box.x + 152 + plot * 0.2, box.y + 30);
+  const first = rangeOf(page);
+  assert.ok(first[1] - first[0] < 0.0201);
+  await page.mouse.click(box.x + 152 + plot * 0.5, box.y + 120);
+  const both = rangeOf(page);
+  assert.equal(both[0], first[0]);
+  assert.ok(both[1] > first[1] + 1);
+  await page.keyboard.press('Escape');
+  assert.equal(hashOf(page).get('sel'), null);
+  await page.goBack();
+  await settled(page);
+  assert.deepEqual(rangeOf(page), both);
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});
+
+test('search, zoom, reverse, only my code, sandwich: all in the address, and a link shows the same', async () => {
+  const address = await serve(service());
+  const page = await open(address);
+  const boxes = async () => Number(await page.getByTestId('flame').getAttribute('data-boxes'));
+  const all = await boxes();
+  await page.keyboard.press('/');
+  await page.keyboard.type('handleRequest');
+  await page.keyboard.press('Enter');
+  await settled(page);
+  const matched = parseFloat(await page.getByTestId('matched').textContent());
+  const report = reported(service());
+  const row = report.rows.find((r) => r.name.startsWith('handleRequest '));
+  assert.ok(Math.abs(matched - (row.total / report.total) * 100) < 0.06, `${matched} and ${row.total / report.total}`);
+  await picture(page, 'search');
+
+  await page.keyboard.press('m');
+  await settled(page);
+  assert.ok((await boxes()) < all);
+  await page.keyboard.press('m');
+  await page.keyboard.press('r');
+  await settled(page);
+  assert.equal(hashOf(page).get('reversed'), '1');
+  await page.keyboard.press('r');
+  await settled(page);
+
+  // A click zooms; the crumbs say where, and Escape zooms out.
+  const flame = await page.getByTestId('flame').boundingBox();
+  await page.mouse.click(flame.x + flame.width * 0.5, flame.y + 19 * 3.5);
+  await settled(page);
+  assert.ok(Number(hashOf(page).get('zoom')) > 0);
+  const crumbs = await page.locator('.crumbs').textContent();
+  await picture(page, 'zoom');
+  const again = await open(page.url());
+  await settled(again);
+  assert.equal(await again.locator('.crumbs').textContent(), crumbs);
+  assert.deepEqual(await rows(again), await rows(page));
+  const pixels = (p) => p.getByTestId('flame').evaluate((canvas) => canvas.toDataURL());
+  await page.mouse.move(5, 5);
+  await settled(page);
+  assert.equal(await pixels(again), await pixels(page));
+  await page.keyboard.press('Escape');
+  await settled(page);
+  assert.equal(hashOf(page).get('zoom'), null);
+
+  // Sandwich of a function: its total is that of the list.
+  await page.locator('[data-testid=functions] .tr', { hasText: 'handleRequest' }).first().click();
+  await page.getByTestId('sandwich').waitFor();
+  await settled(page);
+  assert.equal(hashOf(page).get('fn'), 'handleRequest');
+  await picture(page, 'sandwich');
+  for (const p of [page, again]) assert.deepEqual(p.problems, []);
+  await page.context().close();
+});
+
+test('a second range is the baseline of a difference; two threads and two files too', async () => {
+  const address = await serve(service(), golden('cpuprofile/node20/input'));
+  const page = await open(address);
+  const end = Number(await page.getByTestId('heat').getAttribute('data-columns'));
+  await drag(page, 3e9, 5e9);
+  await drag(page, 6e9, Math.min(8, end - 1) * 1e9, ['Control']);
+  assert.match(hashOf(page).get('base'), /^6-/);
+  assert.match(await page.locator('.foot').textContent(), /more than in the baseline/);
+  assert.match(await page.getByTestId('selection').textContent(), /against 00:06\.00/);
+  await picture(page, 'difference');
+  const points = await page.locator('[data-testid=functions] .tr .self em').allTextContents();
+  assert.ok(points.every((text) => /^[+−±]\d+\.\d$/.test(text)), points.join(' '));
+  // Numbers of the program's own comparison.
+  const before = join(folder, 'before.nscope');
+  const after = join(folder, 'after.nscope');
+  const [[b0, b1], [a0, a1]] = [hashOf(page).get('base'), hashOf(page).get('sel')].map((text) => text.split('-'));
+  execFileSync(program, ['convert', service(), '--from', `${b0}s`, '--until', `${b1}s`, '-o', before]);
+  execFileSync(program, ['convert', service(), '--from', `${a0}s`, '--until', `${a1}s`, '-o', after]);
+  const diff = JSON.parse(execFileSync(program, ['diff', before, after, '--normalize', '--json'], { encoding: 'utf8', maxBuffer: 1 << 28 }));
+  const words = (change) => Math.abs((change / diff.after) * 100).toFixed(1);
+  const largest = [...diff.functions].sort((a, b) => Math.abs(b.after_self - b.before_self) - Math.abs(a.after_self - a.before_self));
+  assert.deepEqual(points.slice(0, 8).map((text) => text.slice(1)), largest.slice(0, 8).map((f) => words(f.after_self - f.before_self)));
+
+  await page.getByLabel('Compare with').selectOption('1');
+  await settled(page);
+  assert.equal(hashOf(page).get('baseFile'), '1');
+  assert.match(await page.locator('.foot').textContent(), /more than in the baseline/);
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});
+
+async function saved(page, words) {
+  await page.getByRole('button', { name: 'Export' }).click();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: words }).click()]);
+  const path = join(folder, download.suggestedFilename());
+  await download.saveAs(path);
+  return path;
+}
+
+test('what is seen can be exported, and nodescope reads it again with the same numbers', async () => {
+  const page = await open(await serve(service()), { hash: '#sel=3-5' });
+  const report = reported(service(), '--from', '3s', '--to', '5s');
+  for (const [words, within] of [['Folded', 1e-9], ['Chrome', 0.02], ['speedscope', 1e-6], ['pprof', 1e-6]]) {
+    const path = await saved(page, words);
+    const again = reported(path);
+    assert.ok(Math.abs(again.total / report.total - 1) < within, `${words}: ${again.total} and ${report.total}`);
+    assert.equal(again.rows.length > 10, true);
+  }
+  assert.match(readFileSync(await saved(page, 'drawing'), 'utf8'), /^<\?xml|^<svg/);
+  const csv = readFileSync(await saved(page, 'Table'), 'utf8').split('\n');
+  assert.ok(csv.length > 50, csv[0]);
+  assert.equal(readFileSync(await saved(page, 'picture')).subarray(1, 4).toString(), 'PNG');
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});
+
+test('one file from disk, with the network off', async () => {
+  const report = join(folder, 'report.html');
+  execFileSync(program, ['view', service(), '-o', report]);
+  const page = await open(`file://${report}`, { offline: true });
+  const served = await open(await serve(service()));
+  assert.deepEqual(await rows(page), await rows(served));
+  await page.keyboard.press('c');
+  await settled(page);
+  await picture(page, 'from-disk');
+  // The page writes the same file by itself.
+  const own = await saved(served, 'one HTML file');
+  const third = await open(`file://${own}`, { offline: true });
+  assert.deepEqual(await rows(third), await rows(page));
+  for (const p of [page, served, third]) assert.deepEqual(p.problems, []);
+});
+
+test('hostile names are text everywhere', async () => {
+  const names = ['<script>alert(1)</script>', '"></svg><img src=x onerror=alert(1)>', 'abc\u202egnp.exe', "');alert(1)//", 'x'.repeat(100_000)];
+  const file = join(folder, '"><img src=x onerror=alert(1)>.folded');
+  writeFileSync(file, names.map((name, i) => `main;${name} ${10 + i}`).join('\n'));
+  const report = join(folder, 'hostile.html');
+  execFileSync(program, ['view', file, '-o', report]);
+  for (const address of [await serve(file), `file://${report}`]) {
+    const page = await open(address);
+    const shown = (await rows(page)).map(([, , name]) => name).join('\n');
+    assert.match(shown, /<script>alert\(1\)<\/script>/);
+    assert.match(shown, /\\u\{202e\}/);
+    assert.equal(await page.locator('img, #app script').count(), 0);
+    const flame = await page.getByTestId('flame').boundingBox();
+    for (let i = 0; i < 5; i++) {
+      await page.mouse.move(flame.x + 20 + (i + 0.5) * ((flame.width - 40) / 5), flame.y + 19 * 2.5);
+      await settled(page);
+    }
+    await page.mouse.click(flame.x + flame.width / 2, flame.y + 19 * 2.5, { button: 'right' });
+    await page.getByRole('menuitem', { name: 'Callers and callees' }).click();
+    await settled(page);
+    await page.keyboard.press('a');
+    await page.getByRole('dialog').waitFor();
+    assert.deepEqual(page.problems, []);
+    await page.context().close();
+  }
+});
+
+test('everything can be reached by keyboard, and help lists the keys', async () => {
+  const page = await open(await serve(service()));
+  await page.keyboard.press(']');
+  await settled(page);
+  const first = rangeOf(page);
+  await page.keyboard.press('ArrowRight');
+  assert.ok(Math.abs(rangeOf(page)[0] - first[0] - 1) < 0.001);
+  await page.keyboard.press('Shift+ArrowDown');
+  assert.ok(rangeOf(page)[1] - rangeOf(page)[0] > first[1] - first[0]);
+  await page.keyboard.press('?');
+  assert.match(await page.getByRole('dialog').textContent(), /Next stall/);
+  await picture(page, 'help');
+  await page.keyboard.press('Escape');
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  await page.keyboard.press('t');
+  const theme = await page.evaluate(() => document.documentElement.dataset.theme);
+  assert.equal(theme, 'dark');
+  // Tab goes through all controls, and each shows where it is.
+  const seen = new Set();
+  for (let i = 0; i < 80; i++) {
+    await page.keyboard.press('Tab');
+    seen.add(await page.evaluate(() => document.activeElement?.dataset?.testid || document.activeElement?.className || document.activeElement?.tagName));
+  }
+  for (const part of ['heat', 'flame', 'tr', 'st', 'btn']) assert.ok([...seen].some((name) => String(name).includes(part)), `${part} in ${[...seen]}`);
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});
+
+test('a narrow window and a bad link still show something', async () => {
+  const address = await serve(service());
+  const page = await openAt(address, { hash: '#sel=900-901&zoom=99999&threads=777&file=12&view=nothing&base=5-1', viewport: { width: 700, height: 900 } });
+  await settled(page);
+  assert.match(await page.getByTestId('selection').textContent(), /0 ns|0 µs|0 samples/);
+  await picture(page, 'narrow');
   assert.deepEqual(page.problems, []);
   await page.context().close();
 });

@@ -33,6 +33,7 @@ export class Engine {
     this.worker.onmessage = (event: MessageEvent<Answer>) => {
       const entry = this.waiting.get(event.data.id);
       this.waiting.delete(event.data.id);
+      this.showBusy();
       if (event.data.error !== undefined) entry?.reject(new Error(event.data.error));
       else entry?.resolve(event.data);
     };
@@ -64,10 +65,15 @@ export class Engine {
     return reply;
   }
 
+  private showBusy(): void {
+    document.body.setAttribute('aria-busy', String(this.waiting.size > 0));
+  }
+
   private send(request: Omit<Request, 'id'>, transfer: Transferable[] = []): Promise<Answer> {
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject });
+      this.showBusy();
       this.worker.postMessage({ id, ...request }, transfer);
     });
   }
