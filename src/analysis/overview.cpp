@@ -35,10 +35,15 @@ std::uint8_t hints_of(const Profile& profile, const Frame& frame) {
              : 0;
 }
 
-// The C library's code that starts a program or thread has no symbols in most distributions; below it nothing
-// is in doubt.
+// How a program or a thread begins: part of it has no symbols in the C library of most distributions, and
+// below it nothing is in doubt.
 bool is_start_code(const Profile& profile, const Frame& frame) {
-  return frame.function == StringId{} && origin_of(profile, frame).origin == Origin::kNative;
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"_start", "__libc_start_main", "__libc_start_main_impl",
+                                       "__libc_start_call_main", "clone", "clone3", "start_thread"});
+  const std::string_view function = profile.text(frame.function);
+  if (function.empty()) return origin_of(profile, frame).origin == Origin::kNative;
+  return std::ranges::find(kNames, function) != kNames.end();
 }
 
 Known combine(Known caller, bool resolved) {

@@ -11,6 +11,7 @@ function smallTree(): Tree {
     nodeDepth: Uint32Array.of(0, 1, 1, 2, 2, 2),
     label: Uint32Array.of(0, 1, 2, 3, 4, 5),
     start: Float64Array.of(0, 10, 70, 20, 40, 70),
+    width: Float64Array.of(100, 60, 30, 20, 30, 30),
     nodeTotal: Float64Array.of(100, 60, 30, 20, 30, 30),
     nodeSelf: Float64Array.of(10, 10, 0, 20, 30, 30),
     tier: new Uint8Array(6),
@@ -71,7 +72,7 @@ describe('a flame graph', () => {
       nodeDepth: Uint32Array.from({ length: count + 1 }, (_, i) => (i === 0 ? 0 : 1)),
       label: new Uint32Array(count + 1),
       start: Float64Array.from({ length: count + 1 }, (_, i) => Math.max(0, i - 1)),
-      nodeTotal: Float64Array.from({ length: count + 1 }, (_, i) => (i === 0 ? count : 1)),
+      width: Float64Array.from({ length: count + 1 }, (_, i) => (i === 0 ? count : 1)),
       nodeSelf: new Float64Array(count + 1),
     };
     const drawn = row(new FlameLayout(many), 1, 0, 0.4);

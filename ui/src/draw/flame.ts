@@ -167,10 +167,10 @@ export class FlamePainter {
 export function boxOf(part: FlamePart, node: number): { x: number; w: number } | null {
   const { tree } = part.layout;
   if (tree.nodeDepth[node] <= tree.nodeDepth[part.zoom]) return { x: part.x, w: part.width };
-  const scale = part.width / tree.nodeTotal[part.zoom];
+  const scale = part.width / tree.width[part.zoom];
   const x = (tree.start[node] - tree.start[part.zoom]) * scale;
   if (x < 0 || x > part.width) return null;
-  return { x: part.x + x, w: tree.nodeTotal[node] * scale };
+  return { x: part.x + x, w: tree.width[node] * scale };
 }
 
 // Shares of each side: the sides have different sums.

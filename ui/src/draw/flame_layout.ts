@@ -37,13 +37,13 @@ export class FlameLayout {
       return;
     }
     const begin = tree.start[zoom];
-    const end = begin + tree.nodeTotal[zoom];
-    const scale = tree.nodeTotal[zoom] > 0 ? width / tree.nodeTotal[zoom] : 0;
+    const end = begin + tree.width[zoom];
+    const scale = tree.width[zoom] > 0 ? width / tree.width[zoom] : 0;
     let drawnUpTo = -1;
     for (let node = this.firstAt(depth, begin); node < this.levels[depth + 1]; node++) {
       const start = tree.start[node];
       if (start >= end) break;
-      const w = tree.nodeTotal[node] * scale;
+      const w = tree.width[node] * scale;
       const x = (start - begin) * scale;
       // Of boxes that fall into one pixel the first is enough.
       if (w < least && x + w < drawnUpTo + least) continue;
@@ -56,11 +56,11 @@ export class FlameLayout {
     const { tree } = this;
     if (depth < 0 || depth > tree.depth || x < 0 || x >= width) return null;
     if (depth <= tree.nodeDepth[zoom]) return this.path(zoom)[depth];
-    const position = tree.start[zoom] + (x / width) * tree.nodeTotal[zoom];
+    const position = tree.start[zoom] + (x / width) * tree.width[zoom];
     let node = this.firstAt(depth, position);
     if (node >= this.levels[depth + 1] || tree.start[node] > position) node--;
     if (node < this.levels[depth]) return null;
-    return position >= tree.start[node] && position < tree.start[node] + tree.nodeTotal[node] ? node : null;
+    return position >= tree.start[node] && position < tree.start[node] + tree.width[node] ? node : null;
   }
 
   children(node: number): number[] {
@@ -84,14 +84,14 @@ export class FlameLayout {
   // The deepest row that has a box of `least` pixels when `zoom` fills `width`.
   visibleDepth(zoom: number, width: number, least: number): number {
     const { tree } = this;
-    const smallest = tree.nodeTotal[zoom] > 0 ? (least / width) * tree.nodeTotal[zoom] : 0;
+    const smallest = tree.width[zoom] > 0 ? (least / width) * tree.width[zoom] : 0;
     const begin = tree.start[zoom];
-    const end = begin + tree.nodeTotal[zoom];
+    const end = begin + tree.width[zoom];
     let deepest = tree.nodeDepth[zoom];
     for (let depth = deepest + 1; depth <= tree.depth; depth++) {
       let found = false;
       for (let node = this.firstAt(depth, begin); node < this.levels[depth + 1] && tree.start[node] < end; node++) {
-        if (tree.nodeTotal[node] >= smallest) {
+        if (tree.width[node] >= smallest) {
           found = true;
           break;
         }

@@ -23,6 +23,14 @@ export function decodeLanes({ json, columns }: Reply): Lanes {
   return { bins: json.bins, binNs: json.bin_ns, fromNs: json.from_ns ?? 0, count: columns.count as Uint32Array };
 }
 
+// A chart is drawn over time, so that a pause is a gap.
+function boxes(columns: Reply['columns'], prefix: string, totals: Float64Array): { start: Float64Array; width: Float64Array } {
+  const begin = columns[`${prefix}time`] as Float64Array | undefined;
+  const end = columns[`${prefix}end_time`] as Float64Array | undefined;
+  if (!begin || !end) return { start: columns[`${prefix}start`] as Float64Array, width: totals };
+  return { start: begin, width: end.map((time, i) => time - begin[i]) };
+}
+
 function decodeTree(columns: Reply['columns'], prefix: string, total?: number): Tree {
   const depths = columns[`${prefix}depth`] as Uint32Array;
   const totals = columns[`${prefix}total`] as Float64Array;
@@ -32,7 +40,7 @@ function decodeTree(columns: Reply['columns'], prefix: string, total?: number): 
     parent: columns[`${prefix}parent`] as Uint32Array,
     nodeDepth: depths,
     label: columns[`${prefix}label`] as Uint32Array,
-    start: columns[`${prefix}start`] as Float64Array,
+    ...boxes(columns, prefix, totals),
     nodeTotal: totals,
     nodeSelf: columns[`${prefix}self`] as Float64Array,
     tier: columns[`${prefix}tier`] as Uint8Array,

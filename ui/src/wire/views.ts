@@ -97,7 +97,8 @@ export interface Tree {
   parent: Uint32Array;
   nodeDepth: Uint32Array;
   label: Uint32Array;
-  start: Float64Array;
+  start: Float64Array; // where its box begins: in the unit, or in a chart in time
+  width: Float64Array;
   nodeTotal: Float64Array;
   nodeSelf: Float64Array;
   tier: Uint8Array;
