@@ -9,11 +9,8 @@ file(GLOB_RECURSE page_inputs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/ui/src/*)
 file(GLOB page_settings CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/ui/*.json ${PROJECT_SOURCE_DIR}/ui/*.ts ${PROJECT_SOURCE_DIR}/ui/*.html)
 list(APPEND page_inputs ${page_settings})
 
-set(engine "")
-if(TARGET engine_wasm)
-  set(engine ${CMAKE_BINARY_DIR}/engine.wasm)
-  list(APPEND page_inputs engine_wasm ${engine})
-endif()
+set(engine ${CMAKE_BINARY_DIR}/engine.wasm)
+list(APPEND page_inputs ${engine})
 
 add_custom_command(
   OUTPUT ${page}

@@ -93,6 +93,13 @@ CodeOrigin origin_of_script(std::string_view function, std::string_view file) {
   return {Origin::kOwn, {}};
 }
 
+// Code without a symbol in a library or program is native; "//anon", "[heap]" and perf's maps of generated
+// code may hold anything.
+Origin origin_of_module(std::string_view module) {
+  const bool is_file = module.starts_with('/') && !module.starts_with("//") && !module.ends_with(".map");
+  return is_file ? Origin::kNative : Origin::kUnknown;
+}
+
 }  // namespace
 
 std::string_view package_of_file(std::string_view file) {
@@ -125,7 +132,7 @@ CodeOrigin origin_of(const Profile& profile, const Frame& frame) {
     case FrameKind::kKernel:
       return {Origin::kKernel, {}};
     case FrameKind::kUnknown:
-      break;
+      return {origin_of_module(profile.text(frame.module)), {}};
   }
   return {};
 }

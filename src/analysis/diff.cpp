@@ -212,10 +212,13 @@ std::vector<DiffFunction> Diff::derive_functions() const {
   for (std::size_t i = 0; i < functions.size(); ++i) {
     functions[i].name = labels_->text(LabelId{i});
     functions[i].kind = (*labels_)[LabelId{i}].kind;
+    functions[i].origin = (*labels_)[LabelId{i}].origin;
+    functions[i].parts = labels_->parts(LabelId{i});
     functions[i].before_total = before[i];
     functions[i].after_total = after[i];
   }
   functions[0].name = "[no stack]";
+  functions[0].parts.name = functions[0].name;
   functions[0].before_total = trie_.before_self[0];
   functions[0].after_total = trie_.after_self[0];
   for (std::size_t i = 0; i < trie_.size(); ++i) {

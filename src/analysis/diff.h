@@ -49,6 +49,8 @@ struct DiffFunction {
   std::uint64_t after_self = 0;
   std::uint64_t before_total = 0;  // recursion counted once
   std::uint64_t after_total = 0;
+  Origin origin = Origin::kUnknown;
+  LabelParts parts;
 
   std::int64_t self_change() const { return static_cast<std::int64_t>(after_self - before_self); }
   std::int64_t total_change() const { return static_cast<std::int64_t>(after_total - before_total); }

@@ -113,6 +113,7 @@ class TableBuilder {
       FunctionRow row;
       row.name = name;
       row.kind = kind;
+      row.parts.name = name;
       table_.rows.push_back(std::move(row));
     }
     return static_cast<std::uint32_t>(entry->second);
@@ -152,6 +153,8 @@ class TableBuilder {
         row.name = labels.text(LabelId{i});
         row.kind = labels[LabelId{i}].kind;
         row.tier = labels[LabelId{i}].tier;
+        row.origin = labels[LabelId{i}].origin;
+        row.parts = labels.parts(LabelId{i});
         table_.rows.push_back(std::move(row));
       }
       for (const LabelId label : label_of_frame) rows.push_back(label.value);
@@ -188,8 +191,11 @@ class TableBuilder {
       row.samples += samples[i];
     }
     if (self[0] > 0) {
-      table_.rows.push_back(
-          {std::string(kNoStack), FrameKind::kUnknown, JsTier::kNone, self[0], self[0], samples[0]});
+      FunctionRow& row = table_.rows.emplace_back();
+      row.name = kNoStack;
+      row.parts.name = kNoStack;
+      row.self = row.total = self[0];
+      row.samples = samples[0];
     }
   }
 

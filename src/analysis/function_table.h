@@ -46,7 +46,9 @@ struct FunctionRow {
   std::uint64_t self = 0;
   std::uint64_t total =
       0;  // recursion counted once: a sample counts if the function is anywhere on its stack
-  std::uint64_t samples = 0;  // behind `self`
+  std::uint64_t samples = 0;         // behind `self`
+  Origin origin = Origin::kUnknown;  // of a function
+  LabelParts parts;                  // of a function, else the name alone
 
   bool operator==(const FunctionRow&) const = default;
 };

@@ -73,6 +73,18 @@ std::string label_of(const Profile& profile, const Frame& frame, LabelStyle styl
   return std::string(function);
 }
 
+LabelParts label_parts_of(const Profile& profile, const Frame& frame) {
+  const std::string_view function = profile.text(frame.function);
+  if (frame.kind != FrameKind::kJs) {
+    const std::string_view module = base_name(profile.text(frame.module));
+    return {label_of(profile, frame), std::string(function.empty() ? "" : module)};
+  }
+  LabelParts parts;
+  parts.name = function.empty() ? "(anonymous)" : function;
+  if (!profile.text(frame.file).empty()) parts.place = place_of(profile, frame, LabelStyle::kFull);
+  return parts;
+}
+
 LabelTable::LabelTable(LabelOptions options) : options_(options) {
   add_name("");
 }
@@ -88,7 +100,7 @@ std::vector<LabelId> LabelTable::add_frames(const Profile& profile) {
     label.kind = frame.kind;
     label.origin = origin_of(profile, frame).origin;
     if (!options_.merge_tiers) label.tier = frame.tier;
-    labels[i] = add(label, text);
+    labels[i] = add(label, text, [&] { return label_parts_of(profile, frame); });
   }
   return labels;
 }
@@ -96,17 +108,21 @@ std::vector<LabelId> LabelTable::add_frames(const Profile& profile) {
 LabelId LabelTable::add_name(std::string_view text) {
   Label label;
   label.is_name = true;
-  return add(label, text);
+  return add(label, text, [&] { return LabelParts{std::string(text), {}}; });
 }
 
-LabelId LabelTable::add(Label label, std::string_view text) {
+template <typename MakeParts>
+LabelId LabelTable::add(Label label, std::string_view text, const MakeParts& make_parts) {
   label.text = strings_.intern(text);
   const std::uint64_t key = std::uint64_t{label.text.value} << 32 | std::uint64_t{label.is_name} << 24 |
                             static_cast<std::uint64_t>(label.kind) << 16 |
                             static_cast<std::uint64_t>(label.origin) << 8 |
                             static_cast<std::uint64_t>(label.tier);
   const auto [entry, added] = ids_.try_emplace(key, LabelId{labels_.size()});
-  if (added) labels_.push_back(label);
+  if (added) {
+    labels_.push_back(label);
+    parts_.push_back(make_parts());
+  }
   return entry->second;
 }
 

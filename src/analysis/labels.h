@@ -33,6 +33,17 @@ struct Label {
   bool operator==(const Label&) const = default;
 };
 
+// The two parts of what a frame is called: "fib" and "/app/x.js:3:9"; of code without a source file the
+// function and the base name of its binary.
+struct LabelParts {
+  std::string name;
+  std::string place;  // empty where nothing is known, or the name tells it
+
+  bool operator==(const LabelParts&) const = default;
+};
+
+LabelParts label_parts_of(const Profile& profile, const Frame& frame);
+
 // What a label does not tell apart, but a colour does.
 struct FrameTraits {
   JsTier tier = JsTier::kNone;
@@ -65,15 +76,20 @@ class LabelTable {
 
   const Label& operator[](LabelId id) const { return labels_[id.index()]; }
   std::string_view text(LabelId id) const { return strings_[labels_[id.index()].text]; }
+  // Of the first frame that has this label; of a name, itself.
+  const LabelParts& parts(LabelId id) const { return parts_[id.index()]; }
   std::size_t size() const { return labels_.size(); }
   const LabelOptions& options() const { return options_; }
 
  private:
-  LabelId add(Label label, std::string_view text);
+  // `make_parts` is asked for a new label only.
+  template <typename MakeParts>
+  LabelId add(Label label, std::string_view text, const MakeParts& make_parts);
 
   LabelOptions options_;
   StringTable strings_;
   std::vector<Label> labels_;
+  std::vector<LabelParts> parts_;
   FlatMap<std::uint64_t, LabelId> ids_;
 };
 

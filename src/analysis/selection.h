@@ -23,6 +23,7 @@ struct TimeRange {
 struct Selection {
   std::optional<EventId> event;  // none: every event is kept, and views show event 0
   std::optional<TimeRange> time;
+  std::vector<ThreadId> threads;
   std::vector<std::int32_t> pids;
   std::vector<std::int32_t> tids;
   std::vector<std::string> process_names;  // whole names
@@ -40,6 +41,9 @@ struct Selection {
   // "(builtin)", "(regexp)",
   // "(native)" or "(unknown)".  No sample disappears.
   bool only_my_code = false;
+  // What lies above the first JavaScript frame becomes one frame, named after the phase of the event loop
+  // where that can be told (analysis/event_loop.h), and stubs by which V8 calls JavaScript are left out.
+  bool fold_event_loop = false;
 
   bool operator==(const Selection&) const = default;
 };
@@ -64,6 +68,9 @@ struct Selected {
 // is, without a copy, where everything is selected.  Fails with kUsage on a pattern that cannot be understood
 // or an event that is not there.
 Result<Selected> derive_selection(Profile profile, const Selection& selection);
+
+// The same from a profile that stays.
+Result<Selected> copy_selection(const Profile& profile, const Selection& selection);
 
 // Accounting of an unfiltered view of event 0.
 Accounting derive_accounting(const Profile& profile);

@@ -1,8 +1,12 @@
 #include "formats/json/writer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
+#include <iterator>
 
 #include "base/text.h"
 
@@ -136,6 +140,14 @@ Writer& Writer::decimal(std::int64_t value, unsigned decimals) {
     digits.insert(digits.size() - decimals, 1, '.');
   }
   block_ += digits;
+  end_value();
+  return *this;
+}
+
+Writer& Writer::number(double value) {
+  if (!std::isfinite(value)) return null();
+  separate();
+  fmt::format_to(std::back_inserter(block_), "{}", value);
   end_value();
   return *this;
 }

@@ -30,6 +30,8 @@ class Writer {
   Writer& count(std::uint64_t value);
   // value / 10^decimals, exactly: decimal(1500, 3) writes 1.5.
   Writer& decimal(std::int64_t value, unsigned decimals);
+  // The shortest text that reads as `value`; null where it is no number.
+  Writer& number(double value);
   Writer& boolean(bool value) { return word(value ? "true" : "false"); }
   Writer& null() { return word("null"); }
 

@@ -1,0 +1,121 @@
+#include "analysis/cause.h"
+
+#include <algorithm>
+#include <array>
+
+namespace nodescope {
+
+namespace {
+
+// Where a function of V8 belongs by the beginning of its name, after "v8::internal::".
+struct V8Part {
+  std::string_view prefix;
+  Cause cause;
+};
+
+constexpr std::string_view kV8 = "v8::internal::";
+
+constexpr auto kV8Parts = std::to_array<V8Part>({
+    {"baseline::", Cause::kCompile},
+    {"compiler::", Cause::kCompile},
+    {"maglev::", Cause::kCompile},
+    {"parsing::", Cause::kCompile},
+    {"interpreter::Bytecode", Cause::kCompile},
+    {"interpreter::Interpreter::NewCompilationJob", Cause::kCompile},
+    {"interpreter::InterpreterCompilationJob", Cause::kCompile},
+    {"Compiler::", Cause::kCompile},
+    {"BackgroundCompileTask", Cause::kCompile},
+    {"OptimizedCompilationJob", Cause::kCompile},
+    {"OptimizingCompileDispatcher", Cause::kCompile},
+    {"LazyCompileDispatcher", Cause::kCompile},
+    {"UnoptimizedCompilationJob", Cause::kCompile},
+    {"TurbofanCompilationJob", Cause::kCompile},
+    {"Parser", Cause::kCompile},
+    {"PreParser", Cause::kCompile},
+    {"Scanner", Cause::kCompile},
+    {"DeclarationScope::", Cause::kCompile},
+    {"CodeSerializer", Cause::kCompile},
+    {"wasm::Compil", Cause::kCompile},
+    {"wasm::Execute", Cause::kCompile},
+    {"wasm::Liftoff", Cause::kCompile},
+    {"RegExp", Cause::kRegExp},
+    {"IrregexpInterpreter", Cause::kRegExp},
+    {"NativeRegExpMacroAssembler", Cause::kRegExp},
+    {"Runtime_RegExp", Cause::kRegExp},
+    {"Runtime_StringReplace", Cause::kRegExp},
+    {"Heap::CollectGarbage", Cause::kGc},
+    {"Heap::PerformGarbageCollection", Cause::kGc},
+    {"Heap::CollectAllGarbage", Cause::kGc},
+    {"Scavenge", Cause::kGc},
+    {"MarkCompactCollector", Cause::kGc},
+    {"MinorMarkSweepCollector", Cause::kGc},
+    {"ConcurrentMarking", Cause::kGc},
+    {"IncrementalMarking", Cause::kGc},
+    {"Sweeper", Cause::kGc},
+});
+
+constexpr auto kIdleKernelFunctions =
+    std::to_array<std::string_view>({"cpu_startup_entry", "default_idle", "do_idle", "intel_idle"});
+
+Cause cause_of_native(std::string_view function) {
+  if (!function.starts_with(kV8)) return Cause::kNative;
+  const std::string_view rest = function.substr(kV8.size());
+  const auto part =
+      std::ranges::find_if(kV8Parts, [&](const V8Part& known) { return rest.starts_with(known.prefix); });
+  return part == kV8Parts.end() ? Cause::kNative : part->cause;
+}
+
+bool takes_over(Cause cause) {
+  return cause == Cause::kGc || cause == Cause::kCompile || cause == Cause::kRegExp || cause == Cause::kIdle;
+}
+
+}  // namespace
+
+std::string_view to_string(Cause cause) {
+  constexpr std::array<std::string_view, kCauseCount> kNames = {"js",     "gc",     "compile", "regexp",
+                                                                "native", "kernel", "idle",    "other"};
+  return kNames[static_cast<std::size_t>(cause)];
+}
+
+Cause cause_below(Cause caller, Cause frame) {
+  return takes_over(caller) && frame != Cause::kJs && !takes_over(frame) ? caller : frame;
+}
+
+Cause cause_of(FrameKind kind, std::string_view function) {
+  switch (kind) {
+    case FrameKind::kJs:
+    case FrameKind::kWasm:
+    case FrameKind::kBuiltin:
+      return Cause::kJs;
+    case FrameKind::kGc:
+      return Cause::kGc;
+    case FrameKind::kRegExp:
+      return Cause::kRegExp;
+    case FrameKind::kNative:
+      return cause_of_native(function);
+    case FrameKind::kKernel:
+      return std::ranges::find(kIdleKernelFunctions, function) != kIdleKernelFunctions.end() ? Cause::kIdle
+                                                                                             : Cause::kKernel;
+    case FrameKind::kUnknown:
+      break;
+  }
+  return function == "(idle)" ? Cause::kIdle : Cause::kOther;
+}
+
+std::vector<Cause> derive_causes(const Profile& profile) {
+  std::vector<Cause> of_frame;
+  of_frame.reserve(profile.frames.size());
+  for (std::size_t i = 0; i < profile.frames.size(); ++i) {
+    const Frame& frame = profile.frames[FrameId{i}];
+    of_frame.push_back(cause_of(frame.kind, profile.text(frame.function)));
+  }
+  std::vector<Cause> causes(profile.stacks.size(), Cause::kOther);
+  for (std::size_t i = 1; i < causes.size(); ++i) {
+    const StackId stack{i};
+    causes[i] = cause_below(causes[profile.stacks.caller(stack).index()],
+                            of_frame[profile.stacks.frame(stack).index()]);
+  }
+  return causes;
+}
+
+}  // namespace nodescope

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "model/profile.h"
+
+namespace nodescope {
+
+// Why a thread was on the processor.
+enum class Cause : std::uint8_t {
+  kJs,       // JavaScript, WebAssembly and V8's builtins
+  kGc,       // the collector and all that it calls
+  kCompile,  // V8's parser and compilers and all that they call
+  kRegExp,
+  kNative,
+  kKernel,
+  kIdle,   // nothing ran: only of sources that have samples of that
+  kOther,  // not known
+};
+constexpr std::size_t kCauseCount = 8;
+
+// "js", "gc", "compile", "regexp", "native", "kernel", "idle", "other".
+std::string_view to_string(Cause cause);
+
+// The cause of samples that have this stack, by StackId.  What the collector, a compiler or a regular
+// expression calls belongs to it, the kernel's work too, until JavaScript is called again.  Otherwise the
+// innermost frame decides.
+std::vector<Cause> derive_causes(const Profile& profile);
+
+// The cause of a frame by itself: what it would be without callers.
+Cause cause_of(FrameKind kind, std::string_view function);
+
+// The cause of a frame below a caller whose stack has `caller`.
+Cause cause_below(Cause caller, Cause frame);
+
+}  // namespace nodescope

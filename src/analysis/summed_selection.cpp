@@ -1,0 +1,126 @@
+#include "analysis/summed_selection.h"
+
+#include <algorithm>
+
+#include "analysis/label_trie.h"
+#include "analysis/sample_filter.h"
+#include "analysis/stack_copy.h"
+
+namespace nodescope {
+
+namespace {
+
+// Up to this many sums there is an array with a place for each, beyond that a table of those that occur.
+constexpr std::uint64_t kMaxDenseSums = 16'000'000;
+
+// Sums by stack and group, where a group is a thread, or everything.
+class Sums {
+ public:
+  Sums(std::size_t stacks, std::size_t groups) : stacks_(stacks) {
+    if (std::uint64_t{stacks} * groups <= kMaxDenseSums) dense_.resize(stacks * groups);
+  }
+
+  void add(StackId stack, std::size_t group, std::uint64_t weight) {
+    if (!dense_.empty()) {
+      dense_[group * stacks_ + stack.index()] += weight;
+    } else {
+      sparse_[std::uint64_t{group} << 32 | stack.value] += weight;
+    }
+  }
+
+  // Ordered by group and stack.
+  void visit(const auto& use) const {
+    for (std::size_t i = 0; i < dense_.size(); ++i) {
+      if (dense_[i] != 0) use(StackId{i % stacks_}, i / stacks_, dense_[i]);
+    }
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> ordered(sparse_.begin(), sparse_.end());
+    std::ranges::sort(ordered);
+    for (const auto& [key, sum] : ordered) {
+      use(StackId{static_cast<std::size_t>(key & 0xFFFFFFFF)}, static_cast<std::size_t>(key >> 32), sum);
+    }
+  }
+
+ private:
+  std::size_t stacks_;
+  std::vector<std::uint64_t> dense_;
+  FlatMap<std::uint64_t, std::uint64_t> sparse_;
+};
+
+class Summer {
+ public:
+  Summer(const Profile& profile, const Selection& selection, const SumOptions& options)
+      : profile_(profile),
+        selection_(selection),
+        options_(options),
+        sums_(profile.stacks.size(), options.by_thread ? profile.threads().size() : 1) {
+    const EventId event = *selection.event;
+    if (event.index() < profile.events().size()) event_ = profile.event(event);
+    counts_weights_ = options.count == CountBy::kWeight || event_.unit == Unit::kSamples;
+  }
+
+  SummedSelection run(const SampleFilter& filter) {
+    add_samples(filter);
+    build_profile();
+    return std::move(result_);
+  }
+
+ private:
+  void add_samples(const SampleFilter& filter) {
+    const SampleTable& samples = profile_.samples;
+    const auto [begin, end] = filter.sample_range();
+    std::uint64_t total = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!filter.keeps(i)) continue;
+      const std::uint64_t wanted = counts_weights_ ? samples.weight(i) : 1;
+      const std::uint64_t weight = std::min(wanted, kMaxTotal - total);
+      if (weight < wanted) result_.clipped = true;
+      total += weight;
+      ++result_.samples;
+      sums_.add(samples.stack(i), options_.by_thread ? samples.context(i).thread.index() : 0, weight);
+    }
+  }
+
+  void build_profile() {
+    result_.by_stack.resize(profile_.stacks.size());
+    std::vector<bool> sampled(profile_.stacks.size());
+    sums_.visit([&](StackId stack, std::size_t, std::uint64_t sum) {
+      result_.by_stack[stack.index()] += sum;
+      sampled[stack.index()] = true;
+    });
+    Profile& into = result_.profile;
+    const Unit unit = counts_weights_ ? event_.unit : Unit::kSamples;
+    const EventId event = into.intern_event(profile_.text(event_.name), unit);
+    const std::vector<StackId> stacks = copy_selected_stacks(profile_, into, selection_, sampled);
+    std::vector<ContextId> contexts;
+    for (std::size_t i = 0; i < (options_.by_thread ? profile_.threads().size() : 1); ++i) {
+      const ThreadId thread = options_.by_thread ? copy_thread(profile_, ThreadId{i}, into) : ThreadId{};
+      contexts.push_back(into.samples.intern({thread, kUnknownCpu, event}));
+    }
+    sums_.visit([&](StackId stack, std::size_t group, std::uint64_t sum) {
+      into.samples.add(0, stacks[stack.index()], contexts[group], sum);
+    });
+  }
+
+  const Profile& profile_;
+  const Selection& selection_;
+  const SumOptions& options_;
+  Event event_;
+  bool counts_weights_ = true;
+  Sums sums_;
+  SummedSelection result_;
+};
+
+}  // namespace
+
+Result<SummedSelection> derive_sums(const Profile& profile, const Selection& selection,
+                                    const SumOptions& options) {
+  Selection one_event = selection;
+  // A profile without any sample has no event to be found missing.
+  if (!one_event.event && !profile.events().empty()) one_event.event = EventId{};
+  const auto filter = SampleFilter::build(profile, one_event);
+  if (!filter) return std::unexpected(filter.error());
+  if (!one_event.event) one_event.event = EventId{};
+  return Summer(profile, one_event, options).run(*filter);
+}
+
+}  // namespace nodescope

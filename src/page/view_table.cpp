@@ -1,0 +1,190 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/diff.h"
+#include "analysis/function_table.h"
+#include "page/flame_request.h"
+#include "page/search.h"
+#include "page/table_rows.h"
+#include "page/views.h"
+
+namespace nodescope::page {
+
+namespace {
+
+constexpr std::uint32_t kMaxRows = 1'000'000;
+
+Result<std::vector<TableRow>> compare_functions(const Profile& before, const Profile& after,
+                                                const TableRequest& request, bool normalise) {
+  DiffOptions options;
+  options.normalise = normalise;
+  options.labels.merge_tiers = !request.split_tiers;
+  std::vector<TableRow> rows;
+  for (DiffFunction& function : derive_diff(before, after, options).derive_functions()) {
+    TableRow row;
+    row.name = std::move(function.name);
+    row.parts = std::move(function.parts);
+    row.kind = function.kind;
+    row.origin = function.origin;
+    row.self = function.after_self;
+    row.total = function.after_total;
+    row.before_self = function.before_self;
+    row.before_total = function.before_total;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+double scaled(std::uint64_t value, double factor) {
+  return static_cast<double>(value) * factor;
+}
+
+// Groups other than functions: two tables, put side by side by name and kind.
+std::vector<TableRow> compare_groups(const FunctionTable& before, std::vector<TableRow> rows,
+                                     std::uint64_t after_total, bool normalise) {
+  const double factor = normalise && before.total != 0 && after_total != 0
+                            ? static_cast<double>(after_total) / static_cast<double>(before.total)
+                            : 1;
+  FlatMap<std::string, std::size_t> row_of;
+  const auto key_of = [](FrameKind kind, std::string_view name) {
+    return fmt::format("{}:{}", static_cast<int>(kind), name);
+  };
+  for (std::size_t i = 0; i < rows.size(); ++i) row_of.emplace(key_of(rows[i].kind, rows[i].name), i);
+  for (const FunctionRow& old : before.rows) {
+    const auto [entry, added] = row_of.try_emplace(key_of(old.kind, old.name), rows.size());
+    if (added) {
+      TableRow& row = rows.emplace_back();
+      row.name = old.name;
+      row.parts = old.parts;
+      row.kind = old.kind;
+      row.origin = old.origin;
+    }
+    rows[entry->second].before_self = static_cast<std::uint64_t>(scaled(old.self, factor));
+    rows[entry->second].before_total = static_cast<std::uint64_t>(scaled(old.total, factor));
+  }
+  return rows;
+}
+
+std::vector<TableRow> rows_of(FunctionTable table) {
+  std::vector<TableRow> rows;
+  for (FunctionRow& old : table.rows) {
+    TableRow& row = rows.emplace_back();
+    row.name = std::move(old.name);
+    row.parts = std::move(old.parts);
+    row.kind = old.kind;
+    row.origin = old.origin;
+    row.tier = old.tier;
+    row.self = old.self;
+    row.total = old.total;
+  }
+  return rows;
+}
+
+void sort_rows(std::vector<TableRow>& rows, SortBy sort) {
+  std::ranges::stable_sort(rows, [sort](const TableRow& a, const TableRow& b) {
+    const auto by_self = std::pair(a.self, a.total) <=> std::pair(b.self, b.total);
+    const auto by_total = std::pair(a.total, a.self) <=> std::pair(b.total, b.self);
+    if (sort == SortBy::kSelf && by_self != 0) return by_self > 0;
+    if (sort == SortBy::kTotal && by_total != 0) return by_total > 0;
+    return a.name < b.name;
+  });
+}
+
+}  // namespace
+
+Result<TableRequest> parse_table_request(const Session& session, const Query& query) {
+  TableRequest request;
+  const auto asked = session.parse_asked(query);
+  if (!asked) return std::unexpected(asked.error());
+  request.asked = *asked;
+  if (const std::string_view group = query.text("group"); !group.empty()) {
+    const auto known = group_by_of(group);
+    if (!known) return fail(ErrorCode::kUsage, fmt::format("group={}: there is no such group", group));
+    request.group = *known;
+  }
+  const std::string_view sort = query.text("sort");
+  if (sort == "total") {
+    request.sort = SortBy::kTotal;
+  } else if (sort == "name") {
+    request.sort = SortBy::kName;
+  } else if (!sort.empty() && sort != "self") {
+    return fail(ErrorCode::kUsage, fmt::format("sort={}: not one of self, total, name", sort));
+  }
+  const auto limit = query.integer("limit", 2000, kMaxRows);
+  if (!limit) return std::unexpected(limit.error());
+  request.limit = *limit;
+  request.split_tiers = query.text("tiers") == "split";
+  return request;
+}
+
+Result<Table> derive_table(Session& session, const Query& query, const TableRequest& request) {
+  const auto baseline = parse_baseline(session, query, request.asked);
+  if (!baseline) return std::unexpected(baseline.error());
+  const auto filter = parse_search(query, "filter");
+  if (!filter) return std::unexpected(filter.error());
+  const bool by_thread = request.group == GroupBy::kProcess || request.group == GroupBy::kThread;
+  const auto sums = session.sums(request.asked, by_thread);
+  if (!sums) return std::unexpected(sums.error());
+
+  FunctionTableOptions options;
+  options.group = request.group;
+  options.sort = request.sort;
+  options.labels.merge_tiers = !request.split_tiers;
+  FunctionTable functions = derive_function_table((*sums)->profile, options);
+  Table table;
+  table.total = functions.total;
+  table.unit = functions.unit;
+  table.rows = rows_of(std::move(functions));
+  if (*baseline) {
+    const auto before = session.sums(**baseline, by_thread);
+    if (!before) return std::unexpected(before.error());
+    const bool normalise = query.text("normalise") != "0";
+    table.is_comparison = true;
+    if (request.group == GroupBy::kFunction) {
+      auto rows = compare_functions((*before)->profile, (*sums)->profile, request, normalise);
+      if (!rows) return std::unexpected(rows.error());
+      table.rows = std::move(*rows);
+    } else {
+      table.rows = compare_groups(derive_function_table((*before)->profile, options), std::move(table.rows),
+                                  table.total, normalise);
+    }
+    for (const TableRow& row : table.rows) table.before_total += row.before_self;
+    sort_rows(table.rows, request.sort);
+  }
+  if (*filter) std::erase_if(table.rows, [&](const TableRow& row) { return !(*filter)->found_in(row.name); });
+  table.rows_count = table.rows.size();
+  if (table.rows.size() > request.limit) table.rows.resize(request.limit);
+  return table;
+}
+
+Result<void> answer_table(Session& session, const Query& query, Reply& reply) {
+  const auto request = parse_table_request(session, query);
+  if (!request) return std::unexpected(request.error());
+  const auto table = derive_table(session, query, *request);
+  if (!table) return std::unexpected(table.error());
+  const std::vector<TableRow>& rows = table->rows;
+  reply.member("total", table->total);
+  reply.member("unit", to_string(table->unit));
+  reply.member("rows_count", table->rows_count);
+  json::Writer& json = reply.json();
+  json.key("names").begin_array();
+  for (const TableRow& row : rows) json.string(row.parts.name);
+  json.end_array();
+  json.key("places").begin_array();
+  for (const TableRow& row : rows) json.string(row.parts.place);
+  json.end_array();
+  reply.make_column<double>("self", rows.size(), [&](std::size_t i) { return rows[i].self; });
+  reply.make_column<double>("total", rows.size(), [&](std::size_t i) { return rows[i].total; });
+  reply.make_column<std::uint8_t>("kind", rows.size(), [&](std::size_t i) { return rows[i].kind; });
+  reply.make_column<std::uint8_t>("origin", rows.size(), [&](std::size_t i) { return rows[i].origin; });
+  reply.make_column<std::uint8_t>("tier", rows.size(), [&](std::size_t i) { return rows[i].tier; });
+  if (!table->is_comparison) return {};
+  reply.member("before_total", table->before_total);
+  reply.make_column<double>("before_self", rows.size(), [&](std::size_t i) { return rows[i].before_self; });
+  reply.make_column<double>("before_total", rows.size(), [&](std::size_t i) { return rows[i].before_total; });
+  return {};
+}
+
+}  // namespace nodescope::page

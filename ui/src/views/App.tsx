@@ -1,0 +1,70 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { runKey } from '../app/keys';
+import { useEngine } from '../app/queries';
+import { FloatingContext, useStore, type Floating, type Hint, type Menu } from '../app/store';
+import { toggleTheme } from '../app/theme';
+import { decodeMarkers, decodeStalls } from '../wire/decode';
+import { AboutDialog } from './AboutDialog';
+import { ContextMenu } from './ContextMenu';
+import { FunctionsPanel } from './FunctionsPanel';
+import { HelpDialog } from './HelpDialog';
+import { Strip } from './Strip';
+import { StallsPanel } from './StallsPanel';
+import { Tooltip } from './Tooltip';
+import { TopBar } from './TopBar';
+import { WhenPanel } from './WhenPanel';
+import { WhyPanel } from './WhyPanel';
+
+export type Dialog = 'help' | 'about' | null;
+
+export function App() {
+  const store = useStore();
+  const [hint, setHint] = useState<Hint | null>(null);
+  const [menu, setMenu] = useState<Menu | null>(null);
+  const [dialog, setDialog] = useState<Dialog>(null);
+  const search = useRef<HTMLInputElement>(null);
+  const floating = useMemo<Floating>(() => ({ showHint: setHint, showMenu: setMenu }), []);
+  const { file, event } = store.state;
+  const stalls = useEngine({ view: 'stalls', file, event }, decodeStalls);
+  const markers = useEngine({ view: 'markers', file }, decodeMarkers);
+  const stallList = stalls.data?.stalls ?? [];
+
+  useEffect(() => {
+    document.title = `${store.about.name} · nodescope`;
+  }, [store.about.name]);
+
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (dialog || menu) {
+        if (event.key === 'Escape') {
+          setDialog(null);
+          setMenu(null);
+        }
+        return;
+      }
+      runKey(event, { store, stalls: stallList, search: search.current!, show: setDialog, toggleTheme });
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, [store, stallList, dialog, menu]);
+
+  return (
+    <FloatingContext.Provider value={floating}>
+      <TopBar search={search} show={setDialog} />
+      <Strip show={setDialog} />
+      <main class="grid">
+        <WhenPanel stalls={stallList} markers={markers.data ?? []} />
+        <StallsPanel result={stalls} />
+        <WhyPanel />
+        <FunctionsPanel />
+      </main>
+      <Tooltip hint={hint} />
+      <ContextMenu menu={menu} close={() => setMenu(null)} />
+      {dialog === 'help' && <HelpDialog close={() => setDialog(null)} />}
+      {dialog === 'about' && <AboutDialog close={() => setDialog(null)} />}
+      <div class="spoken" role="status" aria-live="polite">
+        {store.announcement}
+      </div>
+    </FloatingContext.Provider>
+  );
+}

@@ -1,0 +1,142 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { showFunction, showSource } from '../app/actions';
+import { count, percent, plain, shortName, shortPlace, weight } from '../app/format';
+import { tableQuery, useEngine } from '../app/queries';
+import { useSize } from '../app/size';
+import type { Grouping, SortKey } from '../app/state';
+import { useStore } from '../app/store';
+import { kindOfOrigin } from '../draw/palette';
+import { decodeTable } from '../wire/decode';
+import type { Table } from '../wire/views';
+
+const kGroups: [Grouping, string][] = [
+  ['function', 'Functions'],
+  ['file', 'Files'],
+  ['package', 'Packages'],
+  ['module', 'Modules'],
+  ['kind', 'Kinds'],
+  ['process', 'Processes'],
+  ['thread', 'Threads'],
+];
+const kRowHeight = 24;
+const kNameRoom = 30; // characters of a function's name in the narrowest list
+
+function changeOf(table: Table, row: number, totals: boolean): string {
+  const before = (totals ? table.beforeTotal : table.beforeSelf)![row];
+  const after = (totals ? table.totals : table.self)[row];
+  const points = table.total > 0 ? ((after - before) / table.total) * 100 : 0;
+  return `${points > 0 ? '+' : points < 0 ? '−' : '±'}${Math.abs(points).toFixed(1)}`;
+}
+
+function Row({ table, row, most }: { table: Table; row: number; most: number }) {
+  const store = useStore();
+  const { state, about } = store;
+  const name = table.names[row];
+  const place = table.places[row] ?? '';
+  const isCurrent = state.fn?.name === name && state.fn?.place === place;
+  const share = (value: number) => (table.total > 0 ? value / table.total : 0);
+  const choose = () => {
+    if (state.group === 'function') showFunction(store, name, place);
+    else if (state.group === 'file') showSource(store, `${name}:1`);
+    else store.update({ filter: '' });
+  };
+  const isComparison = table.beforeSelf !== undefined;
+  return (
+    <button
+      type="button"
+      class="tr"
+      aria-current={isCurrent}
+      title={plain(`${name}  ${place}\nself ${weight(table.self[row], table.unit)}, total ${weight(table.totals[row], table.unit)}`, 600)}
+      onClick={choose}
+    >
+      <span class="v self">
+        <i style={{ width: `${most > 0 ? (table.self[row] / most) * 74 : 0}px` }} />
+        <em class={table.self[row] > 0 ? '' : 'zero'}>{isComparison ? changeOf(table, row, false) : percent(share(table.self[row]))}</em>
+      </span>
+      <span class="v">{isComparison ? changeOf(table, row, true) : percent(share(table.totals[row]))}</span>
+      <span class="f">
+        <i class="sw" style={{ background: `var(--k-${state.group === 'function' ? kindOfOrigin(table.origin[row]) : 'loop'})` }} />
+        <span class="nm mono">{plain(shortName(name, kNameRoom), 300)}</span>
+        <span class="lc">{plain(shortPlace(place, about.app_root), 300)}</span>
+      </span>
+    </button>
+  );
+}
+
+// Only the rows in sight are in the document.
+function Rows({ table }: { table: Table }) {
+  const list = useRef<HTMLDivElement>(null);
+  const { height } = useSize(list);
+  const [top, setTop] = useState(0);
+  useEffect(() => {
+    list.current!.scrollTop = 0;
+  }, [table]);
+  const first = Math.max(0, Math.floor(top / kRowHeight) - 4);
+  const last = Math.min(table.names.length, Math.ceil((top + height) / kRowHeight) + 4);
+  const most = table.self.reduce((a, b) => Math.max(a, b), 0);
+  const step = (event: KeyboardEvent) => {
+    const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
+    if (!by) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const rows = [...list.current!.querySelectorAll('button')];
+    rows[rows.indexOf(document.activeElement as HTMLButtonElement) + by]?.focus();
+  };
+  const rows = [];
+  for (let i = first; i < last; i++) rows.push(<Row key={i} table={table} row={i} most={most} />);
+  return (
+    <div class="list" ref={list} data-testid="functions" onScroll={(event) => setTop(event.currentTarget.scrollTop)} onKeyDown={step}>
+      <div style={{ height: `${table.names.length * kRowHeight}px`, paddingTop: `${first * kRowHeight}px` }}>{rows}</div>
+    </div>
+  );
+}
+
+function SortButton({ by, text }: { by: SortKey; text: string }) {
+  const store = useStore();
+  const on = store.state.sort === by;
+  return (
+    <button type="button" aria-sort={on ? 'descending' : 'none'} class={on ? 'on' : ''} onClick={() => store.update({ sort: by }, false)}>
+      {text}
+      {on ? ' ↓' : ''}
+    </button>
+  );
+}
+
+export function FunctionsPanel() {
+  const store = useStore();
+  const { state } = store;
+  const { data: table, error } = useEngine(tableQuery(state), decodeTable);
+  return (
+    <section class="panel side" aria-label="Functions">
+      <div class="ph">
+        <select
+          class="title"
+          aria-label="What to list"
+          value={state.group}
+          onChange={(event) => store.update({ group: event.currentTarget.value as Grouping, filter: '' })}
+        >
+          {kGroups.map(([value, text]) => (
+            <option value={value}>{text}</option>
+          ))}
+        </select>
+        <span class="dim">{table ? count(table.rowCount) : ''}</span>
+        <div class="grow" />
+        <input
+          class="filter"
+          placeholder="Filter"
+          aria-label="Filter the list, a regular expression"
+          spellcheck={false}
+          value={state.filter}
+          onInput={(event) => store.update({ filter: event.currentTarget.value }, false)}
+        />
+      </div>
+      <div class="th">
+        <SortButton by="self" text={state.base ? 'Self, pts' : 'Self'} />
+        <SortButton by="total" text={state.base ? 'Total, pts' : 'Total'} />
+        <SortButton by="name" text="Name" />
+      </div>
+      {error && <p class="problem">{error}</p>}
+      {table && <Rows table={table} />}
+    </section>
+  );
+}

@@ -1,0 +1,139 @@
+import { useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { showFunction } from '../app/actions';
+import { percent } from '../app/format';
+import { useSize } from '../app/size';
+import { FloatingContext, useStore } from '../app/store';
+import { useTheme } from '../app/theme';
+import { prepare } from '../draw/canvas';
+import { FlamePainter, type FlamePart } from '../draw/flame';
+import { FlameLayout, kRowHeight } from '../draw/flame_layout';
+import type { Sandwich } from '../wire/views';
+import { boxMenu, BoxTip } from './boxes';
+import { kSide, monoCharWidth } from './FlameCanvas';
+
+const kCaption = 20;
+
+interface Spot {
+  half: 'callers' | 'callees';
+  node: number;
+}
+
+// Callers above, nearest to the middle the nearest; the function; callees below.
+export function SandwichCanvas({ sandwich }: { sandwich: Sandwich }) {
+  const store = useStore();
+  const theme = useTheme();
+  const floating = useContext(FloatingContext);
+  const wrap = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const { width, height } = useSize(wrap);
+  const [scroll, setScroll] = useState(0);
+  const [hovered, setHovered] = useState<Spot | null>(null);
+  const halves = useMemo(() => ({ callers: new FlameLayout(sandwich.callers), callees: new FlameLayout(sandwich.callees) }), [sandwich]);
+  const plot = Math.max(1, width - 2 * kSide);
+  const up = halves.callers.visibleDepth(0, plot, 0.4);
+  const down = halves.callees.visibleDepth(0, plot, 0.4);
+  const middle = kCaption + up * kRowHeight;
+  const below = middle + kRowHeight + kCaption;
+  const contentHeight = Math.max(height, below + down * kRowHeight + 8);
+
+  const part = (half: Spot['half']): FlamePart => {
+    const layout = halves[half];
+    const depth = half === 'callers' ? up : down;
+    return {
+      layout,
+      labels: sandwich.labels,
+      zoom: 0,
+      x: kSide,
+      width: plot,
+      rowY: (row) => (half === 'callers' ? middle - row * kRowHeight : row === 0 ? middle : below + (row - 1) * kRowHeight) - scroll,
+      firstRow: half === 'callers' ? 0 : 1,
+      lastRow: depth,
+      hovered: hovered?.half === half ? hovered.node : null,
+      focused: null,
+      dimUnmatched: sandwich.labels.matched !== undefined,
+    };
+  };
+
+  useLayoutEffect(() => {
+    if (width === 0) return;
+    const g = prepare(canvas.current!, width, height);
+    const painter = new FlamePainter(g, {
+      theme,
+      palette: store.state.palette,
+      root: store.about.app_root,
+      rootName: '',
+      rootPlace: '',
+      charWidth: monoCharWidth(g, theme),
+    });
+    painter.draw(part('callers'));
+    painter.draw(part('callees'));
+    g.font = `11px ${theme.get('sans')}`;
+    g.fillStyle = theme.get('ink3');
+    g.textAlign = 'left';
+    g.fillText('Callers: who spends this time', kSide, 9 - scroll);
+    const share = (value: number) => percent(sandwich.total > 0 ? value / sandwich.total : 0);
+    g.fillText(`Callees: where it goes (${share(sandwich.self)} of it is its own)`, kSide, middle + kRowHeight + 10 - scroll);
+    g.strokeStyle = theme.get('sel');
+    g.lineWidth = 1.5;
+    g.strokeRect(kSide - 1.25, middle - 1.25 - scroll, plot + 1.5, kRowHeight + 1.5);
+  });
+  useEffect(() => {
+    if (wrap.current) wrap.current.scrollTop = Math.max(0, middle - height / 2);
+    setHovered(null);
+  }, [sandwich, height > 0]);
+
+  const spotAt = (event: MouseEvent): Spot | null => {
+    const box = canvas.current!.getBoundingClientRect();
+    const y = event.clientY - box.top + scroll;
+    const x = event.clientX - box.left - kSide;
+    const half = y < middle + kRowHeight ? 'callers' : 'callees';
+    const row = half === 'callers' ? Math.ceil((middle - y) / kRowHeight) : Math.floor((y - below) / kRowHeight) + 1;
+    if (half === 'callees' && row < 1) return null;
+    const node = halves[half].nodeAt(row, 0, x, plot);
+    return node === null ? null : { half, node };
+  };
+  const names = (spot: Spot): [string, string] => {
+    const label = halves[spot.half].tree.label[spot.node];
+    return [sandwich.labels.names[label], sandwich.labels.places[label]];
+  };
+
+  return (
+    <div class="flamewrap" ref={wrap} onScroll={(event) => setScroll(event.currentTarget.scrollTop)}>
+      <div class="tall" style={{ height: `${contentHeight}px` }}>
+        <canvas
+          ref={canvas}
+          class="pinned"
+          data-testid="sandwich"
+          role="img"
+          aria-label={`Callers and callees of ${store.state.fn?.name ?? ''}`}
+          onPointerMove={(event) => {
+            const spot = spotAt(event);
+            setHovered(spot);
+            floating.showHint(
+              spot && {
+                x: event.clientX,
+                y: event.clientY,
+                content: <BoxTip layout={halves[spot.half]} labels={sandwich.labels} node={spot.node} total={sandwich.total} unit={sandwich.unit} rootName="" />,
+              },
+            );
+          }}
+          onPointerLeave={() => {
+            setHovered(null);
+            floating.showHint(null);
+          }}
+          onClick={(event) => {
+            const spot = spotAt(event);
+            if (spot && spot.node !== 0) showFunction(store, ...names(spot));
+          }}
+          onContextMenu={(event) => {
+            const spot = spotAt(event);
+            if (!spot) return;
+            event.preventDefault();
+            floating.showHint(null);
+            floating.showMenu(boxMenu(store, halves[spot.half], sandwich.labels, spot.node, event.clientX, event.clientY));
+          }}
+        />
+      </div>
+    </div>
+  );
+}

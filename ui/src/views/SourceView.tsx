@@ -1,0 +1,127 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { editorAddress } from '../app/actions';
+import { parsePlace, percent, plain, weight } from '../app/format';
+import { selectionQuery, useEngine } from '../app/queries';
+import { loadMap, mapCounts, type MappedCounts } from '../app/source_map';
+import { useStore } from '../app/store';
+import { decodeSource } from '../wire/decode';
+import { readSource } from '../wire/recordings';
+import type { SourceLines } from '../wire/views';
+
+const kMaxLines = 20_000;
+
+function plainCounts(path: string, text: string, lines: SourceLines): MappedCounts {
+  const counts: MappedCounts = { file: { path, lines: text.split('\n') }, self: new Map(), total: new Map() };
+  for (let i = 0; i < lines.line.length; i++) {
+    const line = lines.line[i];
+    counts.self.set(line, (counts.self.get(line) ?? 0) + lines.self[i]);
+    counts.total.set(line, (counts.total.get(line) ?? 0) + lines.total[i]);
+  }
+  return counts;
+}
+
+async function loadSources(path: string, lines: SourceLines): Promise<MappedCounts[]> {
+  const text = await readSource(path);
+  if (text === null) return [];
+  const map = await loadMap(path, text);
+  const mapped = map ? mapCounts(map, lines) : [];
+  const known = mapped.filter(({ file }) => file.lines.length > 0);
+  return known.length > 0 ? known : [plainCounts(path, text, lines)];
+}
+
+function Listing({ counts, lines, target }: { counts: MappedCounts; lines: SourceLines; target: number }) {
+  const list = useRef<HTMLDivElement>(null);
+  const most = Math.max(1, ...counts.total.values());
+  const busiest = [...counts.total.entries()].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 1;
+  const goal = target > 1 ? target : busiest;
+  useEffect(() => {
+    list.current?.querySelector(`[data-line="${goal}"]`)?.scrollIntoView({ block: 'center' });
+  }, [counts, goal]);
+  const share = (value: number) => (lines.selectionTotal > 0 ? value / lines.selectionTotal : 0);
+  return (
+    <div class="source" ref={list} tabIndex={0} role="table" aria-label={`Source of ${counts.file.path}`}>
+      {counts.file.lines.slice(0, kMaxLines).map((text, i) => {
+        const self = counts.self.get(i + 1) ?? 0;
+        const total = counts.total.get(i + 1) ?? 0;
+        return (
+          <div class={i + 1 === goal ? 'ln goal' : 'ln'} role="row" data-line={i + 1} key={i} title={total > 0 ? `self ${weight(self, lines.unit)}, total ${weight(total, lines.unit)}` : undefined}>
+            <span class="v">{self > 0 ? percent(share(self)) : ''}</span>
+            <span class="v">
+              <i style={{ width: `${(total / most) * 60}px` }} />
+              <em>{total > 0 ? percent(share(total)) : ''}</em>
+            </span>
+            <span class="no">{i + 1}</span>
+            <code>{plain(text, 400)}</code>
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+export function SourceView() {
+  const store = useStore();
+  const { state } = store;
+  const place = state.source || state.fn?.place || '';
+  const position = parsePlace(place);
+  const path = position?.file ?? '';
+  const result = useEngine(path ? { view: 'source', ...selectionQuery(state), my: undefined, path } : null, decodeSource);
+  const [sources, setSources] = useState<MappedCounts[] | null>(null);
+  const [chosen, setChosen] = useState(0);
+  useEffect(() => {
+    let current = true;
+    setSources(null);
+    setChosen(0);
+    if (!result.data) return;
+    void loadSources(path, result.data).then((found) => current && setSources(found));
+    return () => void (current = false);
+  }, [path, result.data]);
+
+  if (!path) return <p class="insight">Choose a function of JavaScript: right click on a box, then "Source with samples by line".</p>;
+  const shown = sources?.[chosen];
+  const editor = editorAddress(place);
+  return (
+    <>
+      <div class="crumbs">
+        <b class="mono">{plain(shown?.file.path ?? path, 200)}</b>
+        {sources && sources.length > 1 && (
+          <select aria-label="Original file" value={chosen} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
+            {sources.map((source, i) => (
+              <option value={i}>{plain(source.file.path, 100)}</option>
+            ))}
+          </select>
+        )}
+        {editor && (
+          <button type="button" class="chip" onClick={() => location.assign(editor)}>
+            Open in the editor
+          </button>
+        )}
+      </div>
+      {result.error && <p class="problem">{result.error}</p>}
+      {shown && result.data && <Listing counts={shown} lines={result.data} target={sources!.length === 1 && shown.file.path === path ? (position?.line ?? 1) : 1} />}
+      {sources?.length === 0 && result.data && <LineTable lines={result.data} />}
+    </>
+  );
+}
+
+// Without the text the lines still tell where the time goes.
+function LineTable({ lines }: { lines: SourceLines }) {
+  const order = [...lines.line.keys()].sort((a, b) => lines.total[b] - lines.total[a]);
+  return (
+    <>
+      <p class="insight">The text of this file is not at hand. Its lines by samples:</p>
+      <div class="source" role="table">
+        {order.slice(0, 500).map((i) => (
+          <div class="ln" role="row" key={i}>
+            <span class="v">{percent(lines.self[i] / Math.max(1, lines.selectionTotal))}</span>
+            <span class="v">
+              <em>{percent(lines.total[i] / Math.max(1, lines.selectionTotal))}</em>
+            </span>
+            <span class="no">{lines.line[i]}</span>
+            <code>line {lines.line[i]}</code>
+          </div>
+        ))}
+      </div>
+    </>
+  );
+}

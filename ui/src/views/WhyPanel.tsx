@@ -1,0 +1,231 @@
+import { useContext, useMemo, useRef, useState } from 'preact/hooks';
+import { stepOut } from '../app/actions';
+import { clock, count, duration, percent, plain, weight } from '../app/format';
+import { flameQuery, sandwichQuery, selectionQuery, useEngine } from '../app/queries';
+import type { Palette, State, WhyView } from '../app/state';
+import { FloatingContext, useStore } from '../app/store';
+import { FlameLayout } from '../draw/flame_layout';
+import { kCauseWords, kKindWords, type KindName } from '../draw/palette';
+import { decodeFlame, decodeSandwich } from '../wire/decode';
+import { kCauses, type Flame } from '../wire/views';
+import { FlameCanvas } from './FlameCanvas';
+import { Segments, Swatch } from './parts';
+import { SandwichCanvas } from './SandwichCanvas';
+import { SourceView } from './SourceView';
+
+const kCauseOrder = ['js', 'native', 'kernel', 'gc', 'compile', 'regexp', 'other', 'idle'] as const;
+
+function rangeWords(state: State): string {
+  return state.range ? `${clock(state.range[0], 2)} – ${clock(state.range[1], 2)}` : 'Whole recording';
+}
+
+function Causes() {
+  const store = useStore();
+  const { data } = useEngine({ view: 'causes', ...selectionQuery(store.state), my: undefined }, (reply) => reply.columns.total as Float64Array);
+  if (!data || !store.about.kinds_known) return null;
+  const total = data.reduce((a, b) => a + b, 0);
+  const present = kCauseOrder.map((cause) => ({ cause, value: data[kCauses.indexOf(cause)] })).filter(({ value }) => value > 0);
+  return (
+    <>
+      <div class="legend causes" data-testid="causes">
+        {present.map(({ cause, value }) => (
+          <span key={cause}>
+            <Swatch token={`m-${cause}`} /> {kCauseWords[cause]} <b>{percent(value / total)}</b>
+          </span>
+        ))}
+      </div>
+      <div class="causebar" aria-hidden="true">
+        {present.map(({ cause, value }) => (
+          <i key={cause} style={{ flex: `${value / total} 0 0`, background: `var(--m-${cause})` }} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+function Options() {
+  const store = useStore();
+  const { state } = store;
+  const [open, setOpen] = useState(false);
+  const flags: [keyof State & ('icicle' | 'reversed' | 'fold' | 'byThread' | 'tiers' | 'recursion'), string, string][] = [
+    ['icicle', 'Root on top', 'I'],
+    ['reversed', 'Reversed: callers above callees', 'R'],
+    ['fold', 'Fold event loop and call stubs', 'L'],
+    ['byThread', 'Split by thread', 'P'],
+    ['tiers', 'Split by tier', ''],
+    ['recursion', 'Collapse recursion', ''],
+  ];
+  return (
+    <div class="options" onKeyDown={(event) => event.key === 'Escape' && open && (event.stopPropagation(), setOpen(false))}>
+      <button type="button" class="btn small" aria-expanded={open} onClick={() => setOpen(!open)}>
+        Options
+      </button>
+      {open && (
+        <div class="menu popover" role="group" aria-label="Options of the flame graph">
+          {flags.map(([flag, text, key]) => (
+            <label key={flag}>
+              <input type="checkbox" checked={state[flag]} onChange={() => store.update({ [flag]: !state[flag], zoom: 0 })} />
+              {text}
+              {key && <kbd>{key}</kbd>}
+            </label>
+          ))}
+          <label>
+            Colour by
+            <select value={state.palette} onChange={(event) => store.update({ palette: event.currentTarget.value as Palette })}>
+              <option value="kind">kind and tier</option>
+              <option value="package">package or file</option>
+              <option value="name">name</option>
+            </select>
+          </label>
+          <button type="button" onClick={() => setOpen(false)}>
+            Close
+          </button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+// What is left out or zoomed into, each with its way back.
+function Crumbs({ flame, layout }: { flame: Flame | null; layout: FlameLayout | null }) {
+  const store = useStore();
+  const { state } = store;
+  const chips: { text: string; undo: () => void }[] = [
+    ...state.include.map((p, i) => ({ text: `focus ${p}`, undo: () => store.update({ include: state.include.filter((_, k) => k !== i), zoom: 0 }) })),
+    ...state.exclude.map((p, i) => ({ text: `hidden ${p}`, undo: () => store.update({ exclude: state.exclude.filter((_, k) => k !== i), zoom: 0 }) })),
+  ];
+  const path = layout && flame && state.zoom > 0 && state.zoom < layout.tree.parent.length ? layout.path(state.zoom) : [];
+  if (chips.length === 0 && path.length === 0) return null;
+  return (
+    <nav class="crumbs" aria-label="Zoomed to">
+      {chips.map(({ text, undo }) => (
+        <button type="button" class="chip" key={text} title="Remove" onClick={undo}>
+          {plain(text, 80)} ×
+        </button>
+      ))}
+      {path.map((node, i) => (
+        <button type="button" key={node} aria-current={i === path.length - 1} onClick={() => store.update({ zoom: node })}>
+          {i === 0 ? 'all' : plain(flame!.labels.names[layout!.tree.label[node]], 40)}
+        </button>
+      ))}
+      {path.length > 0 && (
+        <button type="button" class="chip" onClick={() => stepOut(store)}>
+          Zoom out
+        </button>
+      )}
+    </nav>
+  );
+}
+
+function Legend({ isComparison }: { isComparison: boolean }) {
+  const { about, state } = useStore();
+  if (isComparison) {
+    return (
+      <div class="foot">
+        <span>
+          <Swatch token="d-more" /> more than in the baseline
+        </span>
+        <span>
+          <Swatch token="d-less" /> less
+        </span>
+        <span>
+          <Swatch token="d-same" /> the same
+        </span>
+        <span class="dim">Numbers in boxes are percentage points of all samples; the baseline is scaled to the selection's sum.</span>
+      </div>
+    );
+  }
+  if (!about.kinds_known || state.palette !== 'kind') return null;
+  const kinds: KindName[] = ['app', 'node', 'builtin', 'native', 'kernel', 'gc', 'compile', 'regexp', 'unknown'];
+  return (
+    <div class="foot">
+      {kinds.map((kind) => (
+        <span key={kind}>
+          <i class={kind === 'unknown' ? 'sw hatch' : 'sw'} style={{ background: kind === 'unknown' ? undefined : `var(--k-${kind})` }} />
+          {kKindWords[kind]}
+        </span>
+      ))}
+      <i class="sep" />
+      <span>
+        <i class="sw" style={{ background: 'var(--k-app)' }} /> optimised
+      </span>
+      <span>
+        <i class="sw" style={{ background: 'var(--k-app-base)' }} /> baseline
+      </span>
+      <span>
+        <i class="sw interpreted" /> interpreted
+      </span>
+      <span>
+        <i class="sw inlined" /> inlined
+      </span>
+    </div>
+  );
+}
+
+function Picture() {
+  const store = useStore();
+  const { state, about } = store;
+  const flame = useEngine(flameQuery(state, about), decodeFlame);
+  const layout = useMemo(() => (flame.data ? new FlameLayout(flame.data.tree) : null), [flame.data]);
+  return (
+    <>
+      <Crumbs flame={flame.data} layout={layout} />
+      {flame.error && <p class="problem">{flame.error}</p>}
+      {flame.data && layout && <FlameCanvas flame={flame.data} layout={layout} />}
+      <Legend isComparison={flame.data?.tree.beforeTotal !== undefined} />
+    </>
+  );
+}
+
+function Sandwich() {
+  const store = useStore();
+  const { state } = store;
+  const sandwich = useEngine(sandwichQuery(state), decodeSandwich);
+  if (!state.fn) return <p class="insight">Choose a function: double click on a box, or click on a row of the list.</p>;
+  return (
+    <>
+      {sandwich.error && <p class="problem">{sandwich.error}</p>}
+      {sandwich.data && <SandwichCanvas sandwich={sandwich.data} />}
+      <Legend isComparison={false} />
+    </>
+  );
+}
+
+export function WhyPanel() {
+  const store = useStore();
+  const floating = useContext(FloatingContext);
+  const panel = useRef<HTMLElement>(null);
+  const { state, about } = store;
+  const flame = useEngine(flameQuery({ ...state, view: 'flame' }, about), decodeFlame);
+  const total = flame.data?.tree.total ?? 0;
+  const unit = flame.data?.unit ?? 'samples';
+  const length = state.range ? state.range[1] - state.range[0] : about.duration_ns;
+  const baseline = state.base
+    ? `against ${state.base.file !== state.file ? plain(store.files[state.base.file].name, 40) : state.base.range ? `${clock(state.base.range[0], 2)} – ${clock(state.base.range[1], 2)}` : 'the whole recording'}${state.base.threads.length > 0 && state.base.file === state.file ? ` of ${plain(store.about.threads[state.base.threads[0]]?.name ?? '', 20)} ${store.about.threads[state.base.threads[0]]?.tid ?? ''}` : ''}`
+    : '';
+  return (
+    <section class="panel why" ref={panel} aria-label="Why" onPointerLeave={() => floating.showHint(null)}>
+      <div class="ph">
+        <Segments<WhyView>
+          label="View"
+          value={state.view}
+          choices={[
+            { value: 'flame', text: 'Flame graph', title: 'Merged stacks (1)' },
+            { value: 'chart', text: 'Flame chart', title: 'One thread in the order of time (2)' },
+            { value: 'sandwich', text: 'Sandwich', title: 'Callers and callees of a function (3)' },
+            { value: 'source', text: 'Source', title: 'Samples by line (4)' },
+          ]}
+          choose={(view) => store.update({ view, zoom: 0 })}
+        />
+        <span class="selinfo" data-testid="selection">
+          <b>{rangeWords(state)}</b>
+          {about.has_times && ` · ${duration(length)}`} · {unit === 'samples' ? `${count(total)} samples` : weight(total, unit)} {baseline}
+        </span>
+        <div class="grow" />
+        <Options />
+      </div>
+      <Causes />
+      {state.view === 'sandwich' ? <Sandwich /> : state.view === 'source' ? <SourceView /> : <Picture />}
+    </section>
+  );
+}

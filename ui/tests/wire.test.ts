@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { parseReply } from '../src/wire/reply';
+import { mapAddress } from '../src/app/source_map';
+import { TimeAxis } from '../src/draw/time_axis';
+
+function reply(json: object, tail: ArrayBuffer): ArrayBuffer {
+  const text = new TextEncoder().encode(JSON.stringify(json));
+  const offset = Math.ceil((8 + text.length) / 8) * 8;
+  const bytes = new Uint8Array(offset + tail.byteLength);
+  new DataView(bytes.buffer).setUint32(0, bytes.length, true);
+  new DataView(bytes.buffer).setUint32(4, text.length, true);
+  bytes.set(text, 8);
+  bytes.set(new Uint8Array(tail), offset);
+  return bytes.buffer;
+}
+
+describe('a reply', () => {
+  it('has words and columns', () => {
+    const pad = (n: number) => String(n).padStart(4, '0');
+    const make = (offset: string) => reply({ names: ['<script>', 'ü'], columns: { total: { type: 'f64', offset: Number(offset), count: 2 } } }, Float64Array.of(1.5, -2).buffer);
+    const length = new DataView(make(pad(1000))).getUint32(4, true);
+    const parsed = parseReply(make(pad(Math.ceil((8 + length) / 8) * 8)));
+    expect(parsed.json.names).toEqual(['<script>', 'ü']);
+    expect([...parsed.columns.total]).toEqual([1.5, -2]);
+  });
+});
+
+describe('source maps', () => {
+  it('are named at the end of a file', () => {
+    expect(mapAddress('x();\n//# sourceMappingURL=a.js.map\n')).toBe('a.js.map');
+    expect(mapAddress('x();\n/*# sourceMappingURL=b.map */')).toBe('b.map');
+    expect(mapAddress('//# sourceMappingURL=old.map\n//# sourceMappingURL=new.map')).toBe('new.map');
+    expect(mapAddress('x()')).toBeNull();
+  });
+});
+
+describe('the time axis', () => {
+  it('has a column for each second of a minute', () => {
+    const axis = new TimeAxis([0, 60e9], 1168);
+    expect([axis.columnNs, axis.columns, axis.fromNs]).toEqual([1e9, 60, 0]);
+    expect(axis.columnAt(axis.columnX(17) + 2)).toBe(17);
+    expect(Math.round(axis.timeAt(axis.xOf(31.5e9)) / 1e6)).toBe(31500);
+  });
+
+  it('has columns of minutes for a day', () => {
+    const axis = new TimeAxis([0, 86400e9], 1168);
+    expect(axis.columnNs).toBe(300e9);
+    expect(axis.columns).toBe(288);
+  });
+
+  it('begins at a whole column', () => {
+    const axis = new TimeAxis([10.4e9, 20.2e9], 1168);
+    expect([axis.fromNs, axis.toNs, axis.columns]).toEqual([10e9, 21e9, 11]);
+  });
+});
