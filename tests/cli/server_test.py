@@ -3,15 +3,17 @@
 
   server_test.py PROGRAM SOURCE_DIR
 """
+import base64
 import gzip
 import html
 import json
 import os
 import pathlib
+import pty
 import re
+import select
 import signal
 import socket
-import stat
 import subprocess
 import sys
 import tempfile
@@ -42,7 +44,7 @@ class View:
     def __init__(self, *arguments, environment=None, stdin=None):
         self.process = subprocess.Popen([PROGRAM, "view", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         stdin=stdin or subprocess.DEVNULL, text=True,
-                                        env={**os.environ, "BROWSER": "", "DISPLAY": "", "WAYLAND_DISPLAY": "", **(environment or {})})
+                                        env={**os.environ, "BROWSER": "", "DISPLAY": "", "WAYLAND_DISPLAY": "", "SUDO_UID": "", **(environment or {})})
         self.address = self.process.stdout.readline().strip()
         match = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/", self.address)
         if not match:
@@ -387,16 +389,54 @@ class Process(ServerTest):
     @unittest.skipUnless(os.geteuid() == 0, "needs root")
     def test_root_starts_no_browser_but_the_sudo_user_does(self):
         program, out = self.browser("browser")
+        self.path.chmod(0o777)
         view = View(self.profile, environment={"BROWSER": str(program)})
         time.sleep(0.5)
         view.stop()
         self.assertFalse(out.exists())
-        self.path.chmod(0o777)
         view = View(self.profile, environment={"BROWSER": str(program), "SUDO_UID": "12345", "SUDO_GID": "12345", "SUDO_USER": "someone"})
         address, user = self.wait_for(out)
         self.assertEqual(user, "12345")
         self.check_opening(view, address)
         self.assertEqual(view.stop(), 0)
+
+    def record_in_terminal(self, *arguments):
+        """nodescope record on a terminal, with a browser: (process, terminal's end, what the browser would write)."""
+        program, out = self.browser("recording-browser")
+        out.unlink(missing_ok=True)
+        self.path.chmod(0o777)
+        environment = {**os.environ, "BROWSER": str(program), "SUDO_UID": "12345", "SUDO_GID": "12345"}
+        terminal, other = pty.openpty()
+        command = [PROGRAM, "record", "-o", self.path / "live.nscope", *arguments, "--", "sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"]
+        process = subprocess.Popen(command, stdin=other, stdout=other, stderr=other, env=environment, start_new_session=True)
+        os.close(other)
+        return process, terminal, out
+
+    def read_terminal(self, terminal, until=None, seconds=60):
+        text = ""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not (until and re.search(until, text)):
+            if not select.select([terminal], [], [], 0.2)[0]:
+                continue
+            try:
+                text += os.read(terminal, 65536).decode(errors="replace")
+            except OSError:
+                break
+        return text
+
+    def test_record_ends_with_the_page_on_a_terminal_with_a_browser(self):
+        process, terminal, out = self.record_in_terminal()
+        text = self.read_terminal(terminal, until=r"http://127\.0\.0\.1:\d+/[0-9a-f]{32}/|not permitted|not allowed|Permission")
+        if "http://" not in text:
+            process.wait(timeout=60)
+            self.skipTest("this user may not record: " + text)
+        self.wait_for(out)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=20), 0)
+        process, terminal, out = self.record_in_terminal("--no-open")
+        self.assertIn("nodescope view ", self.read_terminal(terminal))
+        self.assertEqual(process.wait(timeout=20), 0)
+        self.assertFalse(out.exists())
 
     @unittest.skipIf(os.geteuid() == 0, "not for root")
     def test_the_browser_opens_by_a_key_that_holds_once(self):
@@ -476,7 +516,6 @@ class Inputs(ServerTest):
         self.assertNotIn("<script>alert", text)
         found = re.findall(r'<script type="application/octet-stream;base64" data-name="([^"<>]*)">([A-Za-z0-9+/=]*)</script>', text)
         self.assertEqual([html.unescape(entry[0]) for entry in found], [hostile.name, "app.cpuprofile"])
-        import base64
         recording = base64.b64decode(found[1][1], validate=True)
         self.assertEqual(self.report(recording), json.loads(
             subprocess.run([PROGRAM, "report", "--json", self.profile], capture_output=True, check=True).stdout))
