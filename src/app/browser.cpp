@@ -25,21 +25,14 @@ std::vector<std::string> browser_of_environment() {
   return words;
 }
 
-std::optional<std::vector<std::string>> command_of_session() {
+}  // namespace
+
+std::optional<std::vector<std::string>> browser_command() {
+  if (is_root() && !sudo_user()) return std::nullopt;
   if (auto words = browser_of_environment(); !words.empty() && has_program(words.front())) return words;
   const bool has_display = !environment("DISPLAY").empty() || !environment("WAYLAND_DISPLAY").empty();
   if (!has_display || !has_program("xdg-open")) return std::nullopt;
   return std::vector<std::string>{"xdg-open"};
-}
-
-}  // namespace
-
-std::optional<std::vector<std::string>> browser_command() {
-  return is_root() ? std::nullopt : command_of_session();
-}
-
-bool will_have_browser() {
-  return (!is_root() || sudo_user()) && command_of_session().has_value();
 }
 
 std::vector<std::string> with_address(std::vector<std::string> command, std::string_view address) {

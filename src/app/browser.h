@@ -9,12 +9,10 @@
 
 namespace nodescope {
 
-// How this session starts its browser: $BROWSER, else xdg-open where there is a display.  Nothing where it
-// has none, and for root: no browser is ever started with root's rights.
+// How whoever runs us starts a browser: $BROWSER, else xdg-open where there is a display.  Nothing where
+// there is none, and for root unless somebody called sudo: then it is to be started after root has become
+// them.
 std::optional<std::vector<std::string>> browser_command();
-
-// Whether one can be started once root has become the user who called sudo.
-bool will_have_browser();
 
 // `command` with the address in its place: instead of "%s", else at the end.
 std::vector<std::string> with_address(std::vector<std::string> command, std::string_view address);

@@ -46,9 +46,9 @@ void print_hints(std::uint16_t port, bool opened) {
   }
 }
 
-bool open_browser(server::Server& server) {
-  const auto command = browser_command();
-  return command && start_detached(with_address(*command, server.opening_address())).has_value();
+// Never as root, should it still be.
+bool open_browser(const std::vector<std::string>& command, server::Server& server) {
+  return !is_root() && start_detached(with_address(command, server.opening_address())).has_value();
 }
 
 }  // namespace
@@ -56,17 +56,18 @@ bool open_browser(server::Server& server) {
 Result<void> show_page(server::Recordings recordings, const ShowOptions& options) {
   auto server = server::Server::listen(options.port, std::move(recordings));
   if (!server) return std::unexpected(server.error());
+  const auto browser = options.opens_browser ? browser_command() : std::nullopt;
   give_up_root();
   auto printed = write_output("-", [&](ByteSink& sink) { return sink.write((*server)->address() + "\n"); });
   if (!printed) return printed;
-  print_hints((*server)->port(), options.opens_browser && open_browser(**server));
+  print_hints((*server)->port(), browser && open_browser(*browser, **server));
   (*server)->run();
   return {};
 }
 
 Result<void> end_with_page(const Profile& profile, const std::string& path, bool opens_browser) {
   const bool attended = standard_output_is_terminal() && standard_error_is_terminal();
-  if (!opens_browser || !attended || !will_have_browser()) {
+  if (!opens_browser || !attended || !browser_command()) {
     fmt::print(stderr, "\n{0}: nodescope view {0}\n", printable(path));
     return {};
   }

@@ -1,14 +1,11 @@
 #include "app/server/recordings.h"
 
-#include <zstd.h>
-
 #include <memory>
 #include <optional>
-#include <span>
 #include <string_view>
 
 #include "app/input.h"
-#include "formats/recording/chunk_decoder.h"
+#include "formats/recording/recording.h"
 #include "formats/recording/recording_reader.h"
 #include "formats/recording/recording_writer.h"
 
@@ -17,55 +14,17 @@ namespace nodescope::server {
 namespace {
 
 constexpr int kFastestLevel = 1;
-// Names are all that is kept of a recording here.
-constexpr std::uint64_t kMaxNameBytes = std::uint64_t{1} << 30;
 
-// What the chunks of a .nscope file define, without its samples.  The page looks at these, and at damage.
-class Definitions {
- public:
-  bool add(const recording::Chunk& chunk) {
-    const recording::ChunkHeader& header = chunk.header;
-    std::span<const std::byte> payload = chunk.stored;
-    if (header.codec == recording::Codec::kZstd) {
-      raw_.resize(header.raw_bytes);
-      const std::size_t size = ZSTD_decompress(raw_.data(), raw_.size(), payload.data(), payload.size());
-      if (size != raw_.size()) return true;
-      payload = raw_;
-    }
-    (void)decoder_.decode(header, payload, false);
-    return decoder_.memory_bytes() < kMaxNameBytes;
-  }
-
-  const Profile& finish() {
-    decoder_.finish();
-    return profile_;
-  }
-
- private:
-  Profile profile_;
-  recording::ChunkDecoder decoder_{profile_};
-  std::vector<std::byte> raw_;
-};
-
-// Nothing where the file is not a whole .nscope file of a version that we know: then the ordinary reader has
-// a word to say.
-std::optional<Recording> take_as_it_is(ByteSource& source, SourceFiles& sources) {
+// Nothing where it is another file, or one that cannot be mapped: a pipe, a compressed one.
+std::optional<Result<Recording>> take_as_it_is(ByteSource& source, SourceFiles& sources) {
   const auto file = source.mapped();
   if (!file || !recording::is_recording(as_text(*file))) return std::nullopt;
-  const auto header = recording::parse_file_header(*file);
-  if (!header || header->major != recording::kMajorVersion) return std::nullopt;
   Recording taken{{}, std::string(as_text(*file))};
-  Diagnostics damage;
-  recording::ChunkScanner scanner(as_byte_span(taken.bytes), damage);
-  Definitions definitions;
-  bool any = false;
-  while (const auto chunk = scanner.next()) {
-    any = true;
-    if (!definitions.add(*chunk)) break;
-  }
-  if (!any) return std::nullopt;
-  print_diagnostics(damage, std::string(source.name()));
-  sources.add(definitions.finish());
+  const std::string name(source.name());
+  const auto names = read_recording_without_samples(as_byte_span(taken.bytes), name);
+  if (!names) return std::unexpected(names.error());
+  print_diagnostics(names->diagnostics, name);
+  sources.add(*names);
   return taken;
 }
 

@@ -32,7 +32,8 @@ class Server::Listener {
       : shared_{Content(std::move(recordings)), {}, {}, 0},
         context_(1),
         acceptor_(context_),
-        pause_(context_) {}
+        pause_(context_),
+        signals_(context_) {}
 
   Result<void> open(std::uint16_t port) {
     const tcp::endpoint endpoint(asio::ip::address_v4::loopback(), port);
@@ -47,15 +48,15 @@ class Server::Listener {
     if (!token) return std::unexpected(token.error());
     shared_.gate.token = std::move(*token);
     shared_.gate.port = acceptor_.local_endpoint().port();
+    // As soon as somebody knows the address.  SIGHUP stays as it is: ignored under nohup.
+    for (const int number : {SIGINT, SIGTERM}) signals_.add(number);
+    signals_.async_wait([this](boost::system::error_code, int) { context_.stop(); });
     return {};
   }
 
   Gate& gate() { return shared_.gate; }
 
   void run() {
-    // SIGHUP stays as it is: ignored under nohup.
-    asio::signal_set signals(context_, SIGINT, SIGTERM);
-    signals.async_wait([this](boost::system::error_code, int) { context_.stop(); });
     accept();
     while (!context_.stopped()) {
       try {
@@ -93,6 +94,7 @@ class Server::Listener {
   asio::io_context context_;
   tcp::acceptor acceptor_;
   asio::steady_timer pause_;
+  asio::signal_set signals_;
 };
 
 Server::Server(std::unique_ptr<Listener> listener) : listener_(std::move(listener)) {}

@@ -25,7 +25,7 @@ class Server {
   // For the command line of a browser: holds once.
   std::string opening_address();
 
-  // Until SIGINT or SIGTERM.
+  // Until SIGINT or SIGTERM, which from listen() on end this instead of the program.
   void run();
 
  private:

@@ -11,6 +11,7 @@ namespace nodescope::server {
 namespace {
 
 constexpr std::uint64_t kMaxBytes = 8u << 20;
+constexpr std::uint64_t kMaxMapBytes = 32u << 20;  // of a bundle
 constexpr std::string_view kFileScheme = "file://";
 
 std::string_view folder_of(std::string_view name) {
@@ -51,7 +52,8 @@ bool SourceFiles::allows(std::string_view name) const {
 Result<std::string> SourceFiles::read(const std::string& name) const {
   if (!allows(name)) return fail(ErrorCode::kPermission, "No frame of a loaded recording names this file.");
   const auto path = path_of(name);
-  auto content = path ? read_regular_file(*path, kMaxBytes) : fail(ErrorCode::kNotFound, "");
+  const std::uint64_t limit = name.ends_with(".map") ? kMaxMapBytes : kMaxBytes;
+  auto content = path ? read_regular_file(*path, limit) : fail(ErrorCode::kNotFound, "");
   // /proc has files without a size, which are no sources.
   if (!content || content->empty())
     return fail(ErrorCode::kNotFound, "This file is not at hand: not here, not a plain file, or too large.");

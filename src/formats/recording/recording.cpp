@@ -31,6 +31,10 @@ Result<void> write(const Profile& profile, const WriteOptions&, ByteSink& sink) 
 
 }  // namespace
 
+Result<Profile> read_recording_without_samples(std::span<const std::byte> file, std::string_view name) {
+  return recording::read_recording(file, name, decompress_zstd, nullptr, recording::Samples::kLeftOut);
+}
+
 constexpr Format kRecordingFormat = {
     .name = "nscope",
     .extension = ".nscope",

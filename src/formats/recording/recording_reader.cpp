@@ -55,8 +55,12 @@ std::size_t expected_samples(std::span<const std::byte> file) {
 // Puts the chunks of one file together.
 class Assembly {
  public:
-  Assembly(std::span<const std::byte> file, Decompress decompress)
-      : file_(file), decompress_(decompress), scanner_(file, profile_.diagnostics), decoder_(profile_) {}
+  Assembly(std::span<const std::byte> file, Decompress decompress, Samples samples)
+      : file_(file),
+        decompress_(decompress),
+        samples_(samples),
+        scanner_(file, profile_.diagnostics),
+        decoder_(profile_) {}
 
   Result<Profile> run(std::string_view name, Progress* progress);
 
@@ -69,6 +73,7 @@ class Assembly {
 
   std::span<const std::byte> file_;
   Decompress decompress_;
+  Samples samples_;
   Profile profile_;
   ChunkScanner scanner_;
   ChunkDecoder decoder_;
@@ -81,7 +86,7 @@ class Assembly {
 };
 
 Result<Profile> Assembly::run(std::string_view name, Progress* progress) {
-  profile_.samples.reserve(expected_samples(file_));
+  if (samples_ == Samples::kRead) profile_.samples.reserve(expected_samples(file_));
   while (const auto chunk = scanner_.next()) {
     if (progress != nullptr) progress->done_bytes = chunk->offset;
     if (is_next(*chunk)) add(*chunk);
@@ -135,7 +140,8 @@ void Assembly::add_data(const Chunk& chunk) {
   any_data_ = true;
   // A writer whose disk was full writes the same samples again in its next chunk.
   const bool repeated = chunk.header.first_sample < next_sample_;
-  if (const auto decoded = decoder_.decode(chunk.header, *payload, !repeated); !decoded) {
+  const bool with_samples = !repeated && samples_ == Samples::kRead;
+  if (const auto decoded = decoder_.decode(chunk.header, *payload, with_samples); !decoded) {
     profile_.diagnostics.error(kMalformed, at_byte(chunk.offset) + ": " + decoded.error().message);
     return;
   }
@@ -155,7 +161,7 @@ std::optional<std::span<const std::byte>> Assembly::decompressed(const Chunk& ch
 void Assembly::account() {
   const std::uint64_t read = profile_.samples.size();
   const std::uint64_t promised = scanner_.promised_samples();
-  if (promised > read) profile_.lost_samples = promised - read;
+  if (promised > read && samples_ == Samples::kRead) profile_.lost_samples = promised - read;
   if (!finished_) profile_.diagnostics.warn(kNotFinished, "it has no end mark");
 }
 
@@ -215,7 +221,7 @@ void ChunkScanner::report(Verdict verdict, std::size_t begin, std::size_t end) {
 }
 
 Result<Profile> read_recording(std::span<const std::byte> file, std::string_view name, Decompress decompress,
-                               Progress* progress) {
+                               Progress* progress, Samples samples) {
   if (!is_recording(as_text(file))) {
     return fail(ErrorCode::kInvalidInput, std::string(name) + ": not a recording of nodescope");
   }
@@ -226,7 +232,7 @@ Result<Profile> read_recording(std::span<const std::byte> file, std::string_view
                     std::to_string(header->minor) + "; this program reads version " +
                     std::to_string(kMajorVersion) + ": use the one that wrote it, or a newer one");
   }
-  auto profile = Assembly(file, decompress).run(name, progress);
+  auto profile = Assembly(file, decompress, samples).run(name, progress);
   if (profile && !header) profile->diagnostics.error(kBadFileHeader, at_byte(0));
   return profile;
 }

@@ -55,8 +55,10 @@ class ChunkScanner {
 // Fills `raw` with the decompressed content of a zstd frame; false if that is not exactly what it holds.
 using Decompress = bool (*)(std::span<const std::byte> stored, std::span<std::byte> raw);
 
+enum class Samples : bool { kRead, kLeftOut };
+
 // `name` is what messages call the file.
 Result<Profile> read_recording(std::span<const std::byte> file, std::string_view name, Decompress decompress,
-                               Progress* progress);
+                               Progress* progress, Samples samples = Samples::kRead);
 
 }  // namespace nodescope::recording

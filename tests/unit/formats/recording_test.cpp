@@ -167,6 +167,19 @@ TEST(Recording, KeepsEverythingInChunksOfAnySize) {
   }
 }
 
+TEST(Recording, TellsItsNamesWithoutItsSamples) {
+  const Profile profile = profile_of("main;js:parse 3\nmain;gc:Scavenge 2");
+  const std::string file = testing::write_as(kRecordingFormat, profile);
+  const auto names = read_recording_without_samples(as_byte_span(file), "file");
+  ASSERT_TRUE(names.has_value());
+  EXPECT_EQ(names->samples.size(), 0u);
+  EXPECT_EQ(names->lost_samples, 0u);
+  EXPECT_EQ(names->frames.size(), profile.frames.size());
+  EXPECT_EQ(names->facts, profile.facts);
+  EXPECT_TRUE(names->diagnostics.entries().empty());
+  EXPECT_FALSE(read_recording_without_samples(as_byte_span("NSCOPE"), "file").has_value());
+}
+
 TEST(Recording, KeepsAnEmptyProfile) {
   const auto again = read(write(Profile{}));
   ASSERT_TRUE(again) << again.error().message;
