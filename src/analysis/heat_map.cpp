@@ -42,28 +42,6 @@ Span span_of(const Profile& profile, std::int64_t first_ns, const Selection& sel
   return span;
 }
 
-Selection one_event_of(const Profile& profile, Selection selection) {
-  if (!selection.event && !profile.events().empty()) selection.event = EventId{};
-  return selection;
-}
-
-// The selected samples in the order of time.
-void visit_by_time(const Profile& profile, const SampleFilter& filter, const auto& use) {
-  const auto [begin, end] = filter.sample_range();
-  if (profile.samples.is_sorted_by_time()) {
-    for (std::size_t i = begin; i < end; ++i) {
-      if (filter.keeps(i)) use(i);
-    }
-    return;
-  }
-  std::vector<std::uint32_t> order;
-  for (std::size_t i = begin; i < end; ++i) {
-    if (filter.keeps(i)) order.push_back(static_cast<std::uint32_t>(i));
-  }
-  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return profile.samples.time_ns(i); });
-  for (const std::uint32_t i : order) use(i);
-}
-
 // The cell that is being filled; samples come in the order of time, so each cell is filled once.
 struct Cell {
   std::array<std::uint32_t, kCauseCount> by_cause{};

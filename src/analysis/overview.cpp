@@ -6,6 +6,7 @@
 
 #include "analysis/code_origin.h"
 #include "analysis/sample_filter.h"
+#include "analysis/saturating.h"
 
 namespace nodescope {
 
@@ -137,7 +138,7 @@ void add_times(const Profile& profile, Overview& overview) {
   if (!samples.is_sorted_by_time()) {
     for (std::size_t i = 0; i < samples.size(); ++i) last = std::max(last, samples.time_ns(i));
   }
-  if (__builtin_sub_overflow(last, overview.first_time_ns, &overview.duration_ns)) overview.duration_ns = 0;
+  overview.duration_ns = saturating_sub(last, overview.first_time_ns);
 }
 
 // "/srv/app/" of "/srv/app/server.js" and "/srv/app/lib/x.js".

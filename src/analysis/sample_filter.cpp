@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/labels.h"
+#include "analysis/saturating.h"
 
 namespace nodescope {
 
@@ -24,12 +25,6 @@ Result<std::vector<Pattern>> parse_patterns(const std::vector<std::string>& text
     patterns.push_back(std::move(*pattern));
   }
   return patterns;
-}
-
-std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return a > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
 }
 
 // The first sample that is not before `time_ns`, among sorted ones.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -56,6 +57,29 @@ class SampleFilter {
 
 // The time of the earliest sample; 0 without any.
 std::int64_t first_time_ns(const Profile& profile);
+
+// `selection` with event 0 where it names none and there is one.
+inline Selection one_event_of(const Profile& profile, Selection selection) {
+  if (!selection.event && !profile.events().empty()) selection.event = EventId{};
+  return selection;
+}
+
+// Calls use(i) for the selected samples in the order of time.
+void visit_by_time(const Profile& profile, const SampleFilter& filter, const auto& use) {
+  const auto [begin, end] = filter.sample_range();
+  if (profile.samples.is_sorted_by_time()) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (filter.keeps(i)) use(i);
+    }
+    return;
+  }
+  std::vector<std::uint32_t> order;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (filter.keeps(i)) order.push_back(static_cast<std::uint32_t>(i));
+  }
+  std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return profile.samples.time_ns(i); });
+  for (const std::uint32_t i : order) use(i);
+}
 
 // Which stacks have a frame in whose label any of `patterns` is found.
 std::vector<std::uint8_t> find_stacks(const Profile& profile, const std::vector<Pattern>& patterns);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/group_sums.h"
 #include "analysis/label_trie.h"
 #include "analysis/sample_filter.h"
 #include "analysis/stack_copy.h"
@@ -9,42 +10,6 @@
 namespace nodescope {
 
 namespace {
-
-// Up to this many sums there is an array with a place for each, beyond that a table of those that occur.
-constexpr std::uint64_t kMaxDenseSums = 16'000'000;
-
-// Sums by stack and group, where a group is a thread, or everything.
-class Sums {
- public:
-  Sums(std::size_t stacks, std::size_t groups) : stacks_(stacks) {
-    if (std::uint64_t{stacks} * groups <= kMaxDenseSums) dense_.resize(stacks * groups);
-  }
-
-  void add(StackId stack, std::size_t group, std::uint64_t weight) {
-    if (!dense_.empty()) {
-      dense_[group * stacks_ + stack.index()] += weight;
-    } else {
-      sparse_[std::uint64_t{group} << 32 | stack.value] += weight;
-    }
-  }
-
-  // Ordered by group and stack.
-  void visit(const auto& use) const {
-    for (std::size_t i = 0; i < dense_.size(); ++i) {
-      if (dense_[i] != 0) use(StackId{i % stacks_}, i / stacks_, dense_[i]);
-    }
-    std::vector<std::pair<std::uint64_t, std::uint64_t>> ordered(sparse_.begin(), sparse_.end());
-    std::ranges::sort(ordered);
-    for (const auto& [key, sum] : ordered) {
-      use(StackId{static_cast<std::size_t>(key & 0xFFFFFFFF)}, static_cast<std::size_t>(key >> 32), sum);
-    }
-  }
-
- private:
-  std::size_t stacks_;
-  std::vector<std::uint64_t> dense_;
-  FlatMap<std::uint64_t, std::uint64_t> sparse_;
-};
 
 class Summer {
  public:
@@ -76,16 +41,16 @@ class Summer {
       if (weight < wanted) result_.clipped = true;
       total += weight;
       ++result_.samples;
-      sums_.add(samples.stack(i), options_.by_thread ? samples.context(i).thread.index() : 0, weight);
+      sums_.add(samples.stack(i).index(), options_.by_thread ? samples.context(i).thread.index() : 0, weight);
     }
   }
 
   void build_profile() {
     result_.by_stack.resize(profile_.stacks.size());
     std::vector<bool> sampled(profile_.stacks.size());
-    sums_.visit([&](StackId stack, std::size_t, std::uint64_t sum) {
-      result_.by_stack[stack.index()] += sum;
-      sampled[stack.index()] = true;
+    sums_.visit([&](std::size_t stack, std::size_t, std::uint64_t sum) {
+      result_.by_stack[stack] += sum;
+      sampled[stack] = true;
     });
     Profile& into = result_.profile;
     const Unit unit = counts_weights_ ? event_.unit : Unit::kSamples;
@@ -96,8 +61,8 @@ class Summer {
       const ThreadId thread = options_.by_thread ? copy_thread(profile_, ThreadId{i}, into) : ThreadId{};
       contexts.push_back(into.samples.intern({thread, kUnknownCpu, event}));
     }
-    sums_.visit([&](StackId stack, std::size_t group, std::uint64_t sum) {
-      into.samples.add(0, stacks[stack.index()], contexts[group], sum);
+    sums_.visit([&](std::size_t stack, std::size_t group, std::uint64_t sum) {
+      into.samples.add(0, stacks[stack], contexts[group], sum);
     });
   }
 
@@ -106,7 +71,7 @@ class Summer {
   const SumOptions& options_;
   Event event_;
   bool counts_weights_ = true;
-  Sums sums_;
+  GroupSums sums_;
   SummedSelection result_;
 };
 
@@ -114,9 +79,7 @@ class Summer {
 
 Result<SummedSelection> derive_sums(const Profile& profile, const Selection& selection,
                                     const SumOptions& options) {
-  Selection one_event = selection;
-  // A profile without any sample has no event to be found missing.
-  if (!one_event.event && !profile.events().empty()) one_event.event = EventId{};
+  Selection one_event = one_event_of(profile, selection);
   const auto filter = SampleFilter::build(profile, one_event);
   if (!filter) return std::unexpected(filter.error());
   if (!one_event.event) one_event.event = EventId{};

@@ -126,7 +126,7 @@ void add_selection_options(CLI::App& command, SelectionOptions& options, ToMeans
       ->group(group);
 }
 
-Result<Selected> select(Profile profile, const SelectionOptions& options) {
+Result<Selection> selection_of(const Profile& profile, const SelectionOptions& options) {
   Selection selection;
   if (!options.event.empty()) {
     selection.event = find_event(profile, options.event);
@@ -147,7 +147,13 @@ Result<Selected> select(Profile profile, const SelectionOptions& options) {
   selection.exclude = options.exclude;
   selection.ignore_case = options.ignore_case;
   selection.only_my_code = options.only_my_code;
-  return derive_selection(std::move(profile), selection);
+  return selection;
+}
+
+Result<Selected> select(Profile profile, const SelectionOptions& options) {
+  const auto selection = selection_of(profile, options);
+  if (!selection) return std::unexpected(selection.error());
+  return derive_selection(std::move(profile), *selection);
 }
 
 std::optional<std::int64_t> parse_duration_ns(std::string_view text) {

@@ -38,6 +38,9 @@ enum class ToMeans : bool { kTime, kFormat };
 // `to` says what --to means in this command: the end of the time range, or the output's format.
 void add_selection_options(CLI::App& command, SelectionOptions& options, ToMeans to = ToMeans::kTime);
 
+// What was typed, for `profile`.
+Result<Selection> selection_of(const Profile& profile, const SelectionOptions& options);
+
 Result<Selected> select(Profile profile, const SelectionOptions& options);
 
 // "1.5" and "1.5s" are seconds; also ms, us, ns, m, h, and "01:30.5".

@@ -26,6 +26,7 @@ constexpr auto kAnswers = std::to_array<std::pair<std::string_view, Answer>>({
     {"causes", answer_causes},
     {"flame", answer_flame},
     {"table", answer_table},
+    {"stalls", answer_stalls},
 });
 
 Result<std::optional<TimeRange>> parse_time(const Query& query) {

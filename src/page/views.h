@@ -14,6 +14,7 @@ Result<void> answer_heat(Session& session, const Query& query, Reply& reply);
 Result<void> answer_lanes(Session& session, const Query& query, Reply& reply);
 Result<void> answer_causes(Session& session, const Query& query, Reply& reply);
 Result<void> answer_flame(Session& session, const Query& query, Reply& reply);
+Result<void> answer_stalls(Session& session, const Query& query, Reply& reply);
 Result<void> answer_table(Session& session, const Query& query, Reply& reply);
 
 }  // namespace nodescope::page

@@ -180,6 +180,38 @@ class Filters(CommandLineTest):
         self.assertEqual(self.report("--samples")["total"], 2)
 
 
+class Stalls(CommandLineTest):
+    def sample(self, ms, functions):
+        frames = "".join(f"\t     7f0000001000 {name}+0x1 (/tmp/perf-4711.map)\n" for name in reversed(functions))
+        return f"node  4711/4711  [001]  {100 + ms / 1000:.6f}:   1000000 cpu-clock:pppH:\n{frames}\n"
+
+    def script(self):
+        """A handler each 40 ms, and from 1 s to 1.2 s a function that does not return."""
+        loop = ["main", "uv_run", "uv__io_poll"]
+        samples = []
+        for ms in range(2000):
+            if 1000 <= ms < 1200:
+                samples.append(self.sample(ms, ["main", "uv_run", "uv__run_timers", "JS:*aggregate /app/x.js:3:9", "JS:*sum /app/x.js:9:1"]))
+            elif ms % 40 < 2:
+                samples.append(self.sample(ms, loop if ms % 2 else [*loop, "JS:*handle /app/y.js:1:1"]))
+        return self.put("perf.script", "".join(samples))
+
+    def test_are_listed_with_the_function_that_held_the_thread(self):
+        listed = json.loads(text("report", self.script(), "--stalls", "--json"))
+        self.assertEqual([(stall["name"], stall["place"], stall["from_ns"], stall["to_ns"], stall["estimated"], stall["pid"])
+                          for stall in listed["stalls"]], [("sum", "/app/x.js:9:1", 10**9, 12 * 10**8, True, 4711)])
+        self.assertEqual(listed["sentence"], "sum blocked node 4711 for 200 ms.")
+        printed = text("report", self.script(), "--stalls")
+        self.assertIn("00:01.000    200.0 ms  node 4711        sum /app/x.js:9:1", printed)
+        self.assertIn("estimated from samples", printed)
+
+    def test_are_as_long_as_asked_and_where_asked(self):
+        self.assertIn("No stall of 1.00 s or more.\nLongest: 200.0 ms at 00:01.000, sum",
+                      text("report", self.script(), "--stalls", "--at-least", "1s"))
+        self.assertIn("No stall", text("report", self.script(), "--stalls", "--until", "900ms"))
+        self.assertEqual(run("report", self.script(), "--stalls", "--at-least", "soon", check=False).returncode, 2)
+
+
 class Writing(CommandLineTest):
     def test_every_writer_gives_a_file_that_reads_back(self):
         profile = self.put("perf.script", PERF_SCRIPT)

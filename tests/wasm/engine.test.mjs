@@ -24,12 +24,13 @@ async function engineWith(...files) {
   return engine;
 }
 
-// A service of two workers for 12 s: a handler, a collection each second, and an aggregation of 1.5 s at 4 s.
+// A service for 12 s: requests, a collection each second, and an aggregation of 1.5 s at 4 s.
 function writeService(file) {
   const stacks = {
     handler: ["(root)", "processTicksAndRejections", "onRequest", "render"],
     json: ["(root)", "processTicksAndRejections", "onRequest", "stringify"],
     gc: ["(root)", "processTicksAndRejections", "onRequest", "(garbage collector)"],
+    idle: ["(root)", "(idle)"],
     aggregate: ["(root)", "listOnTimeout", "aggregateMetrics", "sum"],
   };
   const places = { processTicksAndRejections: "node:internal/process/task_queues", listOnTimeout: "node:internal/timers",
@@ -53,7 +54,7 @@ function writeService(file) {
   }
   const samples = [], timeDeltas = [];
   for (let ms = 0; ms < 12000; ++ms) {
-    const name = ms >= 4000 && ms < 5500 ? "aggregate" : ms % 1000 < 30 ? "gc" : ms % 3 ? "handler" : "json";
+    const name = ms >= 4000 && ms < 5500 ? "aggregate" : ms % 1000 < 30 ? "gc" : ms % 10 === 9 ? "idle" : ms % 3 ? "handler" : "json";
     samples.push(leaf[name]);
     timeDeltas.push(1000);
   }
@@ -142,6 +143,17 @@ test("heat map, lanes and causes count every sample", needsZstd, async () => {
   const byKind = report(recording, "--by", "kind");
   assert.equal(causes.column.total.reduce((a, b) => a + b), byKind.total);
   assert.equal(causes.column.total[1], byKind.rows.find(row => row.kind === "gc").self);
+});
+
+test("stalls are those of report --stalls", needsZstd, async () => {
+  const engine = await engineWith(recording);
+  const { stalls, sentence } = engine.ask("view=stalls");
+  const expected = JSON.parse(run("report", "--stalls", "--json", recording));
+  assert.equal(sentence, expected.sentence);
+  assert.deepEqual(stalls.map(({ thread, kind, ...rest }) => rest), expected.stalls.map(({ pid, tid, kind, ...rest }) => rest));
+  assert.equal(stalls[0].name, "sum");
+  assert.equal(stalls[0].why, "timer callback");
+  assert.equal(stalls[0].to_ns - stalls[0].from_ns, 1.5e9);
 });
 
 test("a comparison has both sides, scaled", needsZstd, async () => {

@@ -9,6 +9,7 @@
 #include "app/input.h"
 #include "app/output.h"
 #include "app/selection_options.h"
+#include "app/stall_report.h"
 #include "os/terminal.h"
 
 namespace nodescope {
@@ -22,6 +23,8 @@ struct Options {
   std::string sort = "self";
   std::size_t top = 30;
   bool json = false;
+  bool stalls = false;
+  std::string at_least = "50ms";
   SelectionOptions selection;
 };
 
@@ -88,7 +91,28 @@ Result<void> write_json(const Selected& selected, const FunctionTable& table, co
   return json.finish();
 }
 
+Result<void> report_stalls(const Options& options) {
+  const auto at_least = parse_duration_ns(options.at_least);
+  if (!at_least) {
+    return fail(ErrorCode::kUsage,
+                fmt::format("--at-least {}: not a time; write 50ms or 0.2s", options.at_least));
+  }
+  auto profile = read_inputs(options.inputs);
+  if (!profile) return std::unexpected(profile.error());
+  profile->samples.sort_by_time();
+  const auto selection = selection_of(*profile, options.selection);
+  if (!selection) return std::unexpected(selection.error());
+  const auto stalls =
+      derive_stalls(*profile, derive_overview(*profile), derive_causes(*profile), *selection, {*at_least});
+  if (!stalls) return std::unexpected(stalls.error());
+  return write_output(options.output, [&](ByteSink& sink) {
+    return options.json ? write_stalls_json(*profile, *stalls, options.top, sink)
+                        : sink.write(stalls_text(*profile, *stalls, *at_least, options.top));
+  });
+}
+
 Result<void> report(const Options& options) {
+  if (options.stalls) return report_stalls(options);
   const auto table = table_options(options);
   if (!table) return std::unexpected(table.error());
   auto profile = read_inputs(options.inputs);
@@ -116,12 +140,18 @@ void add_report_command(CLI::App& app, Run& run) {
       ->type_name("WHAT");
   command->add_option("--sort", options->sort, "self, total or name")->type_name("COLUMN");
   command->add_option("--top", options->top, "How many rows (30); 0 for all")->type_name("N");
+  command->add_flag("--stalls", options->stalls,
+                    "Instead of functions: how long threads ran without a return to their event loop, and in "
+                    "which function");
+  command->add_option("--at-least", options->at_least, "With --stalls: only those of this length (50ms)")
+      ->type_name("TIME");
   command->add_flag("--json", options->json, "For programs");
   add_selection_options(*command, options->selection);
   command->footer(
       "Examples\n"
       "  nodescope report perf.data --by package\n"
-      "  nodescope report app.cpuprofile --my-code --json");
+      "  nodescope report app.cpuprofile --my-code --json\n"
+      "  nodescope report app.nscope --stalls --at-least 100ms");
   command->callback([options, &run] { run = [options] { return report(*options); }; });
 }
 
