@@ -107,8 +107,8 @@ async function drag(page, fromNs, toNs, modifiers = []) {
   await settled(page);
 }
 
-const hashOf = (page) => new URLSearchParams(new URL(page.url()).hash.slice(1));
-const rangeOf = (page) => hashOf(page).get('sel').split('-').map(Number);
+const hashOf = async (page) => new URLSearchParams((await page.evaluate(() => location.hash)).slice(1));
+const rangeOf = async (page) => (await hashOf(page)).get('sel').split('-').map(Number);
 
 // The rows of the list in sight: [self %, total %, name].
 const rows = (page) => page.locator('[data-testid=functions] .tr').evaluateAll((list) => list.map((row) => [
@@ -140,8 +140,8 @@ test('the stall of the sample service: selected in the heat map, the aggregation
   const stall = page.locator('[data-testid=stalls] .st', { hasText: 'aggregateMetrics' }).first();
   await stall.click();
   await settled(page);
-  const [from, to] = rangeOf(page);
-  const thread = hashOf(page).get('threads');
+  const [from, to] = (await rangeOf(page));
+  const thread = (await hashOf(page)).get('threads');
   assert.ok(to - from > 0.5, `a stall of ${to - from} s`);
   await picture(page, 'stall');
 
@@ -149,10 +149,10 @@ test('the stall of the sample service: selected in the heat map, the aggregation
   await page.keyboard.press('Escape');
   await page.keyboard.press('Escape');
   await settled(page);
-  assert.equal(hashOf(page).get('sel'), null);
-  assert.equal(hashOf(page).get('threads'), null);
+  assert.equal((await hashOf(page)).get('sel'), null);
+  assert.equal((await hashOf(page)).get('threads'), null);
   await drag(page, from * 1e9, to * 1e9);
-  const [begin, end] = rangeOf(page);
+  const [begin, end] = (await rangeOf(page));
   assert.ok(Math.abs(begin - from) <= 0.02 && Math.abs(end - to) <= 0.02, `${begin}-${end} for ${from}-${to}`);
   const shown = await rows(page);
   const report = reported(service(), '--from', `${begin}s`, '--to', `${end}s`);
@@ -177,17 +177,17 @@ test('two clicks select a range, Escape takes it back, back and forward go throu
   const box = await page.getByTestId('heat').boundingBox();
   const plot = box.width - 168;
   await page.mouse.click(box.x + 152 + plot * 0.2, box.y + 30);
-  const first = rangeOf(page);
+  const first = (await rangeOf(page));
   assert.ok(first[1] - first[0] < 0.0201);
   await page.mouse.click(box.x + 152 + plot * 0.5, box.y + 120);
-  const both = rangeOf(page);
+  const both = (await rangeOf(page));
   assert.equal(both[0], first[0]);
   assert.ok(both[1] > first[1] + 1);
   await page.keyboard.press('Escape');
-  assert.equal(hashOf(page).get('sel'), null);
+  assert.equal((await hashOf(page)).get('sel'), null);
   await page.goBack();
   await settled(page);
-  assert.deepEqual(rangeOf(page), both);
+  assert.deepEqual((await rangeOf(page)), both);
   assert.deepEqual(page.problems, []);
   await page.context().close();
 });
@@ -213,7 +213,7 @@ test('search, zoom, reverse, only my code, sandwich: all in the address, and a l
   await page.keyboard.press('m');
   await page.keyboard.press('r');
   await settled(page);
-  assert.equal(hashOf(page).get('reversed'), '1');
+  assert.equal((await hashOf(page)).get('reversed'), '1');
   await page.keyboard.press('r');
   await settled(page);
 
@@ -221,7 +221,7 @@ test('search, zoom, reverse, only my code, sandwich: all in the address, and a l
   const flame = await page.getByTestId('flame').boundingBox();
   await page.mouse.click(flame.x + flame.width * 0.5, flame.y + 19 * 3.5);
   await settled(page);
-  assert.ok(Number(hashOf(page).get('zoom')) > 0);
+  assert.ok(Number((await hashOf(page)).get('zoom')) > 0);
   const crumbs = await page.locator('.crumbs').textContent();
   await picture(page, 'zoom');
   const again = await open(page.url());
@@ -234,13 +234,13 @@ test('search, zoom, reverse, only my code, sandwich: all in the address, and a l
   assert.equal(await pixels(again), await pixels(page));
   await page.keyboard.press('Escape');
   await settled(page);
-  assert.equal(hashOf(page).get('zoom'), null);
+  assert.equal((await hashOf(page)).get('zoom'), null);
 
   // Sandwich of a function: its total is that of the list.
   await page.locator('[data-testid=functions] .tr', { hasText: 'handleRequest' }).first().click();
   await page.getByTestId('sandwich').waitFor();
   await settled(page);
-  assert.equal(hashOf(page).get('fn'), 'handleRequest');
+  assert.equal((await hashOf(page)).get('fn'), 'handleRequest');
   await picture(page, 'sandwich');
   for (const p of [page, again]) assert.deepEqual(p.problems, []);
   await page.context().close();
@@ -252,7 +252,7 @@ test('a second range is the baseline of a difference; two threads and two files 
   const end = Number(await page.getByTestId('heat').getAttribute('data-columns'));
   await drag(page, 3e9, 5e9);
   await drag(page, 6e9, Math.min(8, end - 1) * 1e9, ['Control']);
-  assert.match(hashOf(page).get('base'), /^6-/);
+  assert.match((await hashOf(page)).get('base'), /^6-/);
   assert.match(await page.locator('.foot').textContent(), /more than in the baseline/);
   assert.match(await page.getByTestId('selection').textContent(), /against 00:06\.00/);
   await picture(page, 'difference');
@@ -261,7 +261,7 @@ test('a second range is the baseline of a difference; two threads and two files 
   // Numbers of the program's own comparison.
   const before = join(folder, 'before.nscope');
   const after = join(folder, 'after.nscope');
-  const [[b0, b1], [a0, a1]] = [hashOf(page).get('base'), hashOf(page).get('sel')].map((text) => text.split('-'));
+  const [[b0, b1], [a0, a1]] = [(await hashOf(page)).get('base'), (await hashOf(page)).get('sel')].map((text) => text.split('-'));
   execFileSync(program, ['convert', service(), '--from', `${b0}s`, '--until', `${b1}s`, '-o', before]);
   execFileSync(program, ['convert', service(), '--from', `${a0}s`, '--until', `${a1}s`, '-o', after]);
   const diff = JSON.parse(execFileSync(program, ['diff', before, after, '--normalize', '--json'], { encoding: 'utf8', maxBuffer: 1 << 28 }));
@@ -271,7 +271,7 @@ test('a second range is the baseline of a difference; two threads and two files 
 
   await page.getByLabel('Compare with').selectOption('1');
   await settled(page);
-  assert.equal(hashOf(page).get('baseFile'), '1');
+  assert.equal((await hashOf(page)).get('baseFile'), '1');
   assert.match(await page.locator('.foot').textContent(), /more than in the baseline/);
   assert.deepEqual(page.problems, []);
   await page.context().close();
@@ -349,11 +349,11 @@ test('everything can be reached by keyboard, and help lists the keys', async () 
   const page = await open(await serve(service()));
   await page.keyboard.press(']');
   await settled(page);
-  const first = rangeOf(page);
+  const first = (await rangeOf(page));
   await page.keyboard.press('ArrowRight');
-  assert.ok(Math.abs(rangeOf(page)[0] - first[0] - 1) < 0.001);
+  assert.ok(Math.abs((await rangeOf(page))[0] - first[0] - 1) < 0.001);
   await page.keyboard.press('Shift+ArrowDown');
-  assert.ok(rangeOf(page)[1] - rangeOf(page)[0] > first[1] - first[0]);
+  assert.ok((await rangeOf(page))[1] - (await rangeOf(page))[0] > first[1] - first[0]);
   await page.keyboard.press('?');
   assert.match(await page.getByRole('dialog').textContent(), /Next stall/);
   await picture(page, 'help');
