@@ -13,6 +13,7 @@ export function percent(share: number, digits = 1): string {
 
 export function duration(ns: number): string {
   const seconds = ns / 1e9;
+  if (ns === 0) return '0 s';
   if (seconds >= 3600) return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
   if (seconds >= 120) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
   if (seconds >= 10) return `${seconds.toFixed(1)} s`;

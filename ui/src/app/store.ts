@@ -101,10 +101,46 @@ export function useStore(): Store {
   return store;
 }
 
+// A value that only those redraw for who show it: a tooltip that follows the pointer must not redraw the page.
+export class Channel<T> {
+  private readonly listeners = new Set<Listener>();
+
+  constructor(private current: T) {}
+
+  get value(): T {
+    return this.current;
+  }
+
+  set(value: T): void {
+    if (value === this.current) return;
+    this.current = value;
+    for (const listener of this.listeners) listener();
+  }
+
+  subscribe(listener: Listener): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+}
+
+export function useChannel<T>(channel: Channel<T>): T {
+  const [, redraw] = useState(0);
+  useEffect(() => channel.subscribe(() => redraw((n) => n + 1)), [channel]);
+  return channel.value;
+}
+
 // What floats above everything.
-export interface Floating {
-  showHint(hint: Hint | null): void;
-  showMenu(menu: Menu | null): void;
+export class Floating {
+  readonly hint = new Channel<Hint | null>(null);
+  readonly menu = new Channel<Menu | null>(null);
+
+  showHint(hint: Hint | null): void {
+    this.hint.set(hint);
+  }
+
+  showMenu(menu: Menu | null): void {
+    this.menu.set(menu);
+  }
 }
 
 export const FloatingContext = createContext<Floating>(null as unknown as Floating);

@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { runKey } from '../app/keys';
 import { useEngine } from '../app/queries';
-import { FloatingContext, useStore, type Floating, type Hint, type Menu } from '../app/store';
+import { Floating, FloatingContext, useStore } from '../app/store';
 import { toggleTheme } from '../app/theme';
 import { decodeMarkers, decodeStalls } from '../wire/decode';
 import { AboutDialog } from './AboutDialog';
@@ -19,11 +19,9 @@ export type Dialog = 'help' | 'about' | null;
 
 export function App() {
   const store = useStore();
-  const [hint, setHint] = useState<Hint | null>(null);
-  const [menu, setMenu] = useState<Menu | null>(null);
   const [dialog, setDialog] = useState<Dialog>(null);
   const search = useRef<HTMLInputElement>(null);
-  const floating = useMemo<Floating>(() => ({ showHint: setHint, showMenu: setMenu }), []);
+  const floating = useMemo(() => new Floating(), []);
   const { file, event } = store.state;
   const stalls = useEngine({ view: 'stalls', file, event }, decodeStalls);
   const markers = useEngine({ view: 'markers', file }, decodeMarkers);
@@ -35,10 +33,10 @@ export function App() {
 
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (dialog || menu) {
+      if (dialog || floating.menu.value) {
         if (event.key === 'Escape') {
           setDialog(null);
-          setMenu(null);
+          floating.showMenu(null);
         }
         return;
       }
@@ -46,7 +44,7 @@ export function App() {
     };
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
-  }, [store, stallList, dialog, menu]);
+  }, [store, stallList, dialog]);
 
   return (
     <FloatingContext.Provider value={floating}>
@@ -58,8 +56,8 @@ export function App() {
         <WhyPanel />
         <FunctionsPanel />
       </main>
-      <Tooltip hint={hint} />
-      <ContextMenu menu={menu} close={() => setMenu(null)} />
+      <Tooltip />
+      <ContextMenu />
       {dialog === 'help' && <HelpDialog close={() => setDialog(null)} />}
       {dialog === 'about' && <AboutDialog close={() => setDialog(null)} />}
       <div class="spoken" role="status" aria-live="polite">

@@ -1,7 +1,10 @@
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import type { Menu } from '../app/store';
+import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { FloatingContext, useChannel } from '../app/store';
 
-export function ContextMenu({ menu, close }: { menu: Menu | null; close: () => void }) {
+export function ContextMenu() {
+  const floating = useContext(FloatingContext);
+  const menu = useChannel(floating.menu);
+  const close = () => floating.showMenu(null);
   const element = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!menu) return;

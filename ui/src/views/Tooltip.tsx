@@ -1,7 +1,8 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { Hint } from '../app/store';
+import { useContext, useLayoutEffect, useRef } from 'preact/hooks';
+import { FloatingContext, useChannel } from '../app/store';
 
-export function Tooltip({ hint }: { hint: Hint | null }) {
+export function Tooltip() {
+  const hint = useChannel(useContext(FloatingContext).hint);
   const element = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const box = element.current;

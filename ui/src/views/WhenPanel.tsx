@@ -147,7 +147,7 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
       subtitle: chosenLane ? plain(chosenLane.subtitle, 24) : '',
       theme,
     });
-  });
+  }, [heat.data, axis, rows, rowHeight, state.mode, state.range, state.base, hovered?.column, hovered?.row, chosenLane, theme]);
   useLayoutEffect(() => {
     if (width > 0) drawLanes(laneCanvas.current!, picture);
   }, [laneData.data, axis, theme, state.range, state.threads, state.base, stalls, markers, lanes, tall]);
