@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "formats/recording/crc32.h"
 #include "formats/recording/varint.h"
 
@@ -42,9 +43,14 @@ std::string encode_facts(const Profile& profile) {
   return content;
 }
 
-std::string encode_diagnostics(const Profile& profile) {
+std::string encode_diagnostics(const Profile& profile, std::int64_t time_step_ns) {
   std::string content;
-  for (const Diagnostic& entry : profile.diagnostics.entries()) {
+  Diagnostics diagnostics = profile.diagnostics;
+  if (time_step_ns > 1) {
+    diagnostics.info("times are rounded, so that the file is smaller",
+                     "to " + human_duration_ns(static_cast<std::uint64_t>(time_step_ns)));
+  }
+  for (const Diagnostic& entry : diagnostics.entries()) {
     if (content.size() > kMaxSummaryBytes) break;
     content += static_cast<char>(entry.severity);
     put_varint(content, entry.count);
@@ -52,6 +58,14 @@ std::string encode_diagnostics(const Profile& profile) {
     put_text(content, std::string_view(entry.example).substr(0, kMaxFactBytes));
   }
   return content;
+}
+
+std::int64_t rounded_down(std::int64_t time_ns, std::int64_t step_ns) {
+  if (step_ns == 1) return time_ns;
+  const std::int64_t beyond = time_ns % step_ns;
+  // The earliest time that there is has nothing below it.
+  if (beyond < 0 && time_ns < std::numeric_limits<std::int64_t>::min() + step_ns) return time_ns;
+  return time_ns - (beyond < 0 ? beyond + step_ns : beyond);
 }
 
 std::string encode_events(const Profile& profile) {
@@ -63,13 +77,13 @@ std::string encode_events(const Profile& profile) {
   return content;
 }
 
-std::string encode_summary(const Profile& profile) {
+std::string encode_summary(const Profile& profile, std::int64_t time_step_ns) {
   std::string totals;
   put_varint(totals, profile.lost_samples);
   put_varint(totals, zigzag(profile.clock_offset_ns));
   std::string summary;
   put_section(summary, Section::kFacts, encode_facts(profile));
-  put_section(summary, Section::kDiagnostics, encode_diagnostics(profile));
+  put_section(summary, Section::kDiagnostics, encode_diagnostics(profile, time_step_ns));
   put_section(summary, Section::kTotals, totals);
   return summary;
 }
@@ -84,7 +98,7 @@ RecordingWriter::RecordingWriter(ByteSink& sink, const RecordingOptions& options
 
 Result<void> RecordingWriter::append(const Profile& profile) {
   if (auto written = write_file_header(); !written) return written;
-  const std::string summary = encode_summary(profile);
+  const std::string summary = encode_summary(profile, options_.time_step_ns);
   const Position end{profile.events().size(), profile.processes().size(), profile.threads().size(),
                      profile.mappings.size(), profile.markers.size(),     profile.samples.size()};
   while (position_ != end || summary != summary_) {
@@ -223,7 +237,7 @@ void RecordingWriter::encode_samples(const Profile& profile, std::string& body, 
     const StackId stack = profile.samples.stack(i);
     if (tables_.is_full() || !tables_.define_stack(profile, stack)) break;
     block_.context.push_back(context_in_block(profile, profile.samples.context_id(i)));
-    block_.time_ns.push_back(profile.samples.time_ns(i));
+    block_.time_ns.push_back(rounded_down(profile.samples.time_ns(i), options_.time_step_ns));
     block_.stack.push_back(tables_.stack(stack));
     block_.weight.push_back(profile.samples.weight(i));
     ++position_.samples;

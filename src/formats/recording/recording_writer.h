@@ -23,6 +23,9 @@ struct RecordingOptions {
   // A lost chunk costs names until the tables begin anew.
   std::uint32_t chunks_per_tables = 64;
   int zstd_level = 3;
+  // Times of samples are rounded down to multiples of this, and the recording says so.  Most of a long
+  // recording is the jitter of its times.
+  std::int64_t time_step_ns = 1;
 };
 
 // Writes a .nscope file while the profile grows: a live session calls append() about once a second.  Each

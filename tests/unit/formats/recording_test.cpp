@@ -180,6 +180,26 @@ TEST(Recording, TellsItsNamesWithoutItsSamples) {
   EXPECT_FALSE(read_recording_without_samples(as_byte_span("NSCOPE"), "file").has_value());
 }
 
+TEST(Recording, RoundsTimesWhereThatIsWanted) {
+  Profile profile = profile_of("main;f 1");
+  const SampleContext context = profile.samples.context(0);
+  const StackId stack = profile.samples.stack(0);
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  profile.samples = {};
+  for (const std::int64_t time : {std::int64_t{19'999}, std::int64_t{20'000}, std::int64_t{-1}, kLeast})
+    profile.samples.add({time, stack, context, 1});
+  StringSink sink;
+  RecordingOptions options;
+  options.time_step_ns = 10'000;
+  ASSERT_TRUE(RecordingWriter(sink, options).finish(profile));
+  const auto again = read(sink.text());
+  ASSERT_TRUE(again);
+  std::vector<std::int64_t> times;
+  for (std::size_t i = 0; i < again->samples.size(); ++i) times.push_back(again->samples[i].time_ns);
+  EXPECT_THAT(times, ::testing::ElementsAre(10'000, 20'000, -10'000, kLeast));
+  EXPECT_EQ(again->diagnostics.count("times are rounded, so that the file is smaller"), 1u);
+}
+
 TEST(Recording, KeepsAnEmptyProfile) {
   const auto again = read(write(Profile{}));
   ASSERT_TRUE(again) << again.error().message;
