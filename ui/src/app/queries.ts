@@ -41,6 +41,9 @@ export function chartThread(state: State, about: About): number[] {
   return [[...candidates].sort((a, b) => rank(b) - rank(a))[0] ?? 0];
 }
 
+// Boxes below this share of all are left out: too small for the screen, and for one that is zoomed a hundred times as well.
+const kLeastShare = 1e-5;
+
 export function flameQuery(state: State, about: About): Query {
   const chart = state.view === 'chart';
   return {
@@ -54,6 +57,7 @@ export function flameQuery(state: State, about: About): Query {
     recursion: state.recursion,
     fold: state.fold && !state.reversed,
     search: state.search,
+    min: kLeastShare,
   };
 }
 
