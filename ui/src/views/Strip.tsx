@@ -51,7 +51,7 @@ function Trust({ show }: { show: (dialog: Dialog) => void }) {
 export function Strip({ show }: { show: (dialog: Dialog) => void }) {
   const store = useStore();
   const { about, state } = store;
-  const causes = useEngine({ view: 'causes', file: state.file, event: state.event }, (reply) => reply.columns.total as Float64Array);
+  const causes = useEngine({ view: 'causes', file: state.file || undefined, event: state.event || undefined }, (reply) => reply.columns.total as Float64Array);
   const process = processWords(about);
   const total = causes.data?.reduce((a, b) => a + b, 0) ?? 0;
   const idle = causes.data?.[kCauses.indexOf('idle')] ?? 0;

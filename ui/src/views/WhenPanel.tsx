@@ -111,11 +111,11 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
 
   const shared = { file: state.file || undefined, event: state.event || undefined, from: axis.fromNs, to: axis.toNs };
   const heat = useEngine(
-    { view: 'heat', ...shared, threads: state.threads, include: state.include, exclude: state.exclude, column_ns: axis.columnNs, rows, search: state.search },
+    width === 0 ? null : { view: 'heat', ...shared, threads: state.threads, include: state.include, exclude: state.exclude, column_ns: axis.columnNs, rows, search: state.search },
     decodeHeat,
   );
   const bins = Math.max(1, Math.floor(axis.plotWidth / 2));
-  const laneData = useEngine({ view: 'lanes', ...shared, bins }, decodeLanes);
+  const laneData = useEngine(width === 0 ? null : { view: 'lanes', ...shared, bins }, decodeLanes);
   const picture: LanesPicture = {
     lanes,
     data: laneData.data,
