@@ -63,6 +63,13 @@ std::string encode_events(const Profile& profile) {
   return content;
 }
 
+std::int64_t rounded_down(std::int64_t time_ns, std::int64_t unit_ns) {
+  const std::int64_t past = time_ns % unit_ns;
+  // Not where there is no multiple left below.
+  if (past < 0 && time_ns < std::numeric_limits<std::int64_t>::min() + unit_ns) return time_ns;
+  return time_ns - (past < 0 ? past + unit_ns : past);
+}
+
 std::string encode_summary(const Profile& profile) {
   std::string totals;
   put_varint(totals, profile.lost_samples);
@@ -78,7 +85,7 @@ std::string encode_summary(const Profile& profile) {
 
 RecordingWriter::RecordingWriter(ByteSink& sink, const RecordingOptions& options)
     : sink_(sink), options_(options), zstd_(ZSTD_createCCtx()) {
-  NODESCOPE_CHECK(zstd_ != nullptr && options_.samples_per_chunk > 0);
+  NODESCOPE_CHECK(zstd_ != nullptr && options_.samples_per_chunk > 0 && options_.time_unit_ns > 0);
   ZSTD_CCtx_setParameter(zstd_.get(), ZSTD_c_compressionLevel, options_.zstd_level);
 }
 
@@ -223,7 +230,7 @@ void RecordingWriter::encode_samples(const Profile& profile, std::string& body, 
     const StackId stack = profile.samples.stack(i);
     if (tables_.is_full() || !tables_.define_stack(profile, stack)) break;
     block_.context.push_back(context_in_block(profile, profile.samples.context_id(i)));
-    block_.time_ns.push_back(profile.samples.time_ns(i));
+    block_.time_ns.push_back(rounded_down(profile.samples.time_ns(i), options_.time_unit_ns));
     block_.stack.push_back(tables_.stack(stack));
     block_.weight.push_back(profile.samples.weight(i));
     ++position_.samples;

@@ -23,6 +23,9 @@ struct RecordingOptions {
   // A lost chunk costs names until the tables begin anew.
   std::uint32_t chunks_per_tables = 64;
   int zstd_level = 3;
+  // Times are rounded down to multiples of this.  The jitter of a timer is more than half of a long
+  // recording; with 10 us a day of four threads shrinks to a quarter.
+  std::int64_t time_unit_ns = 1;
 };
 
 // Writes a .nscope file while the profile grows: a live session calls append() about once a second.  Each
