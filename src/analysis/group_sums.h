@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,11 @@ class GroupSums {
     } else {
       sparse_[std::uint64_t{group} << 32 | key] += weight;
     }
+  }
+
+  // The sums of a group by key, to be added to directly; nothing where there are too many for that.
+  std::span<std::uint64_t> group(std::size_t number) {
+    return dense_.empty() ? std::span<std::uint64_t>() : std::span(dense_).subspan(number * keys_, keys_);
   }
 
   // Sums other than 0, ordered by group and key: use(key, group, sum).

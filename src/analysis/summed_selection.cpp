@@ -1,6 +1,7 @@
 #include "analysis/summed_selection.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/group_sums.h"
 #include "analysis/label_trie.h"
@@ -31,6 +32,10 @@ class Summer {
 
  private:
   void add_samples(const SampleFilter& filter) {
+    if (can_count()) {
+      count_samples(filter);
+      return;
+    }
     const SampleTable& samples = profile_.samples;
     const auto [begin, end] = filter.sample_range();
     std::uint64_t total = 0;
@@ -43,6 +48,58 @@ class Summer {
       ++result_.samples;
       sums_.add(samples.stack(i).index(), options_.by_thread ? samples.context(i).thread.index() : 0, weight);
     }
+  }
+
+  // Most recordings have samples in the order of time and with one weight: then a sample costs a few
+  // instructions, and tens of millions can be summed while a user waits.
+  bool can_count() {
+    const SampleTable& samples = profile_.samples;
+    const bool equal_weights = !counts_weights_ || samples.weights().is_constant();
+    const std::uint64_t weight = one_weight();
+    return samples.size() != 0 && samples.is_sorted_by_time() && equal_weights && !sums_.group(0).empty() &&
+           weight != 0 && samples.size() <= kMaxTotal / weight;
+  }
+
+  std::uint64_t one_weight() const {
+    return counts_weights_ && profile_.samples.size() != 0 ? profile_.samples.weight(0) : 1;
+  }
+
+  void count_samples(const SampleFilter& filter) {
+    const SampleTable& samples = profile_.samples;
+    const std::vector<SampleContext>& contexts = samples.contexts();
+    // Where the sums of each context are; what is not selected goes where nobody looks.
+    std::vector<std::uint64_t> elsewhere(profile_.stacks.size());
+    std::vector<std::uint64_t*> sums;
+    for (std::size_t i = 0; i < contexts.size(); ++i) {
+      const std::size_t group = options_.by_thread ? contexts[i].thread.index() : 0;
+      sums.push_back(filter.keeps_context(ContextId{i}) ? sums_.group(group).data() : elsewhere.data());
+    }
+    const auto [begin, end] = filter.sample_range();
+    const std::uint64_t weight = one_weight();
+    const StackId* const stacks = samples.stacks().data();
+    if (samples.context_ids().is_constant()) {
+      std::uint64_t* const only = sums[samples.context_id(0).index()];
+      for (std::size_t i = begin; i < end; ++i) only[stacks[i].index()] += weight;
+    } else {
+      const ContextId* const context_ids = samples.context_ids().values().data();
+      for (std::size_t i = begin; i < end; ++i) sums[context_ids[i].index()][stacks[i].index()] += weight;
+    }
+    std::uint64_t left_out = leave_out_stacks(filter);
+    for (const std::uint64_t sum : elsewhere) left_out += sum;
+    result_.samples = end - begin - left_out / weight;
+  }
+
+  // What other stacks than the selected ones have; it is gone then.
+  std::uint64_t leave_out_stacks(const SampleFilter& filter) {
+    if (filter.keeps_every_stack()) return 0;
+    std::uint64_t left_out = 0;
+    for (std::size_t group = 0; group < (options_.by_thread ? profile_.threads().size() : 1); ++group) {
+      const std::span<std::uint64_t> sums = sums_.group(group);
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        if (!filter.keeps_stack(StackId{i})) left_out += std::exchange(sums[i], 0);
+      }
+    }
+    return left_out;
   }
 
   void build_profile() {

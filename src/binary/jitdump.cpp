@@ -41,7 +41,8 @@ bool is_plausible_next(std::span<const std::byte> bytes, const RecordHeader& bef
 std::optional<std::uint32_t> true_size_of_lines(std::span<const std::byte> bytes,
                                                 const RecordHeader& header) {
   constexpr std::size_t kMaxPadding = 7;
-  ByteReader reader(bytes.first(std::min<std::size_t>(bytes.size(), header.size)));
+  const std::size_t end = std::min<std::size_t>(bytes.size(), header.size);
+  ByteReader reader(bytes.first(end));
   reader.take(kRecordHeaderBytes + 8);
   const auto count = reader.read<std::uint64_t>();
   for (std::uint64_t i = 0; i < count.value_or(0) && !reader.failed(); ++i) {
@@ -49,8 +50,7 @@ std::optional<std::uint32_t> true_size_of_lines(std::span<const std::byte> bytes
     reader.read_c_string();
   }
   if (reader.failed()) return std::nullopt;
-  for (std::size_t size = reader.offset(); size <= reader.offset() + kMaxPadding && size < header.size;
-       ++size) {
+  for (std::size_t size = reader.offset(); size <= reader.offset() + kMaxPadding && size < end; ++size) {
     if (is_plausible_next(bytes.subspan(size), header)) return static_cast<std::uint32_t>(size);
   }
   return std::nullopt;

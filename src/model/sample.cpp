@@ -10,6 +10,17 @@ namespace nodescope {
 namespace {
 constexpr std::size_t kMaxEvents = 256;
 constexpr std::int32_t kMaxCpu = 1 << 20;
+
+// Puts the samples of [begin, begin + order.size()) in the order that `order` says.
+template <typename T>
+void reorder(std::span<T> column, std::size_t begin, const std::vector<std::uint32_t>& order) {
+  if (column.empty()) return;
+  std::vector<T> ordered;
+  ordered.reserve(order.size());
+  for (const std::uint32_t i : order) ordered.push_back(column[begin + i]);
+  std::ranges::copy(ordered, column.begin() + static_cast<std::ptrdiff_t>(begin));
+}
+
 }  // namespace
 
 void SampleTable::add(std::int64_t time_ns, StackId stack, ContextId context, std::uint64_t weight) {
@@ -18,6 +29,19 @@ void SampleTable::add(std::int64_t time_ns, StackId stack, ContextId context, st
   stacks_.push_back(stack);
   contexts_.push_back(context);
   weights_.push_back(weight);
+}
+
+void SampleTable::append(const SampleColumns& columns) {
+  const std::size_t count = columns.stack.size();
+  NODESCOPE_CHECK(columns.time_ns.size() == count && columns.context.size() == count &&
+                  columns.weight.size() == count);
+  if (count == 0) return;
+  if (size() != 0 && columns.time_ns.front() < times_[size() - 1]) sorted_ = false;
+  sorted_ = sorted_ && std::ranges::is_sorted(columns.time_ns);
+  times_.append(columns.time_ns);
+  stacks_.insert(stacks_.end(), columns.stack.begin(), columns.stack.end());
+  contexts_.append(columns.context);
+  weights_.append(columns.weight);
 }
 
 ContextId SampleTable::intern(const SampleContext& context) {
@@ -42,8 +66,55 @@ std::size_t SampleTable::memory_bytes() const {
          weights_.memory_bytes();
 }
 
+// Merges the sorted parts [begin, middle) and [middle, end).
+void SampleTable::merge(std::size_t begin, std::size_t middle, std::size_t end,
+                        std::vector<std::uint32_t>& order) {
+  order.clear();
+  std::size_t left = begin;
+  std::size_t right = middle;
+  while (left < middle || right < end) {
+    const bool take_left = right == end || (left < middle && times_[left] <= times_[right]);
+    order.push_back(static_cast<std::uint32_t>((take_left ? left++ : right++) - begin));
+  }
+  reorder(times_.values(), begin, order);
+  reorder(std::span(stacks_), begin, order);
+  reorder(contexts_.values(), begin, order);
+  reorder(weights_.values(), begin, order);
+}
+
+// Merges run after run into what is sorted already; false if that is too much work.
+bool SampleTable::merge_runs() {
+  constexpr std::size_t kMaxSteps = 8;  // by sample
+  std::size_t left = kMaxSteps * size();
+  std::vector<std::uint32_t> order;
+  const std::span<const std::int64_t> times = times_.values();
+  for (std::size_t middle = 1; middle < size();) {
+    if (times[middle - 1] <= times[middle]) {
+      ++middle;
+      continue;
+    }
+    std::size_t end = middle + 1;
+    while (end < size() && times[end - 1] <= times[end]) ++end;
+    const auto sorted = times.first(middle);
+    const auto begin =
+        static_cast<std::size_t>(std::ranges::upper_bound(sorted, times[middle]) - sorted.begin());
+    // Behind what is sorted, the run is in its place.
+    end = static_cast<std::size_t>(
+        std::ranges::lower_bound(times.subspan(middle, end - middle), times[middle - 1]) - times.begin());
+    if (end - begin > left) return false;
+    left -= end - begin;
+    merge(begin, middle, end, order);
+    middle = end;
+  }
+  return true;
+}
+
 void SampleTable::sort_by_time() {
   if (sorted_) return;
+  if (merge_runs()) {
+    sorted_ = true;
+    return;
+  }
   std::vector<std::uint32_t> order(size());
   std::iota(order.begin(), order.end(), 0u);
   std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return times_[i]; });

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/flat_map.h"
@@ -54,11 +56,29 @@ class CompactColumn {
     values_.push_back(value);
     ++size_;
   }
+  void append(std::span<const T> values) {
+    if (values.empty()) return;
+    if (values_.empty()) {
+      if (size_ == 0) constant_ = values.front();
+      const auto same = [this](T value) { return value == constant_; };
+      if (std::ranges::all_of(values, same)) {
+        size_ += values.size();
+        return;
+      }
+      values_.reserve(std::max(reserved_, size_ + values.size()));
+      values_.assign(size_, constant_);
+    }
+    values_.insert(values_.end(), values.begin(), values.end());
+    size_ += values.size();
+  }
   // Room for `count` values in all, taken only once they differ.
   void reserve(std::size_t count) { reserved_ = count; }
   T operator[](std::size_t i) const { return values_.empty() ? constant_ : values_[i]; }
   std::size_t size() const { return size_; }
   bool is_constant() const { return values_.empty(); }
+  // All of them; nothing where they are equal.
+  std::span<const T> values() const { return values_; }
+  std::span<T> values() { return values_; }
   std::size_t memory_bytes() const { return values_.capacity() * sizeof(T); }
 
  private:
@@ -68,11 +88,20 @@ class CompactColumn {
   std::size_t reserved_ = 0;
 };
 
+// Samples to be added together; all columns are equally long.
+struct SampleColumns {
+  std::span<const std::int64_t> time_ns;
+  std::span<const StackId> stack;
+  std::span<const ContextId> context;
+  std::span<const std::uint64_t> weight;
+};
+
 // Samples as columns: 16 bytes each where all weights are equal, as with a fixed sampling period.
 class SampleTable {
  public:
   void add(const Sample& sample) { add(sample.time_ns, sample.stack, intern(sample.context), sample.weight); }
   void add(std::int64_t time_ns, StackId stack, ContextId context, std::uint64_t weight);
+  void append(const SampleColumns& columns);
   ContextId intern(const SampleContext& context);
   // Room for `count` samples in all, for a reader that knows how many there are.
   void reserve(std::size_t count);
@@ -85,13 +114,21 @@ class SampleTable {
   const SampleContext& context(std::size_t i) const { return context_table_[contexts_[i].index()]; }
   std::uint64_t weight(std::size_t i) const { return weights_[i]; }
   const std::vector<SampleContext>& contexts() const { return context_table_; }
+  // Whole columns, for loops over very many samples.
+  const std::vector<StackId>& stacks() const { return stacks_; }
+  const CompactColumn<ContextId>& context_ids() const { return contexts_; }
+  const CompactColumn<std::uint64_t>& weights() const { return weights_; }
   bool is_sorted_by_time() const { return sorted_; }
   std::size_t memory_bytes() const;
 
-  // Stable: samples of equal time keep their order.
+  // Stable: samples of equal time keep their order.  Cheap where only neighbours are out of order, as in a
+  // recording whose buffers were emptied in turn.
   void sort_by_time();
 
  private:
+  bool merge_runs();
+  void merge(std::size_t begin, std::size_t middle, std::size_t end, std::vector<std::uint32_t>& order);
+
   CompactColumn<std::int64_t> times_;
   std::vector<StackId> stacks_;
   CompactColumn<ContextId> contexts_;

@@ -28,4 +28,7 @@ Result<FlameRequest> parse_flame_request(const Session& session, const Query& qu
 // The other side of a comparison, where the question has one: keys that begin with "base.".
 Result<std::optional<Asked>> parse_baseline(const Session& session, const Query& query, const Asked& asked);
 
+// The tree that a question about a flame graph is answered with.
+Result<CallTree> derive_flame(Session& session, const Query& query);
+
 }  // namespace nodescope::page

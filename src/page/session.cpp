@@ -27,6 +27,11 @@ constexpr auto kAnswers = std::to_array<std::pair<std::string_view, Answer>>({
     {"flame", answer_flame},
     {"table", answer_table},
     {"stalls", answer_stalls},
+    {"sandwich", answer_sandwich},
+    {"source", answer_source},
+    {"files", answer_files},
+    {"markers", answer_markers},
+    {"export", answer_export},
 });
 
 Result<std::optional<TimeRange>> parse_time(const Query& query) {

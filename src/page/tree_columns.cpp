@@ -49,6 +49,10 @@ void write_tree(const CallTree& tree, std::string_view prefix, UsedLabels& used,
                                   [&](std::size_t i) { return tree.traits[i].inlined; });
   if (!tree.reversed) {
     std::vector<std::uint8_t> causes(count, static_cast<std::uint8_t>(Cause::kOther));
+    // The root of a sandwich is a function, that of other trees nothing.
+    if (count > 0 && nodes[0].label != LabelId{}) {
+      causes[0] = static_cast<std::uint8_t>(label_cause(*tree.labels, nodes[0].label));
+    }
     for (std::size_t i = 1; i < count; ++i) {
       const auto caller = static_cast<Cause>(causes[nodes[i].parent]);
       causes[i] = static_cast<std::uint8_t>(cause_below(caller, label_cause(*tree.labels, nodes[i].label)));

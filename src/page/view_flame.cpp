@@ -131,6 +131,16 @@ Result<Drawn> draw_chart(Session& session, const FlameRequest& request, const Pa
   return drawn;
 }
 
+Result<Drawn> draw_asked(Session& session, const Query& query, const Pattern* search) {
+  const auto request = parse_flame_request(session, query);
+  if (!request) return std::unexpected(request.error());
+  const auto baseline = parse_baseline(session, query, request->asked);
+  if (!baseline) return std::unexpected(baseline.error());
+  if (request->time_order) return draw_chart(session, *request, search);
+  if (*baseline) return draw_comparison(session, *request, **baseline, search);
+  return draw(session, *request, search);
+}
+
 }  // namespace
 
 Result<FlameRequest> parse_flame_request(const Session& session, const Query& query) {
@@ -172,17 +182,17 @@ Result<std::optional<Asked>> parse_baseline(const Session& session, const Query&
   return *baseline;
 }
 
+Result<CallTree> derive_flame(Session& session, const Query& query) {
+  auto drawn = draw_asked(session, query, nullptr);
+  if (!drawn) return std::unexpected(drawn.error());
+  return std::move(drawn->tree);
+}
+
 Result<void> answer_flame(Session& session, const Query& query, Reply& reply) {
-  const auto request = parse_flame_request(session, query);
-  if (!request) return std::unexpected(request.error());
-  const auto baseline = parse_baseline(session, query, request->asked);
-  if (!baseline) return std::unexpected(baseline.error());
   const auto search = parse_search(query);
   if (!search) return std::unexpected(search.error());
   const Pattern* const pattern = *search ? &**search : nullptr;
-  const auto drawn = request->time_order ? draw_chart(session, *request, pattern)
-                     : *baseline         ? draw_comparison(session, *request, **baseline, pattern)
-                                         : draw(session, *request, pattern);
+  const auto drawn = draw_asked(session, query, pattern);
   if (!drawn) return std::unexpected(drawn.error());
 
   const CallTree& tree = drawn->tree;

@@ -15,6 +15,11 @@ Result<void> answer_lanes(Session& session, const Query& query, Reply& reply);
 Result<void> answer_causes(Session& session, const Query& query, Reply& reply);
 Result<void> answer_flame(Session& session, const Query& query, Reply& reply);
 Result<void> answer_stalls(Session& session, const Query& query, Reply& reply);
+Result<void> answer_sandwich(Session& session, const Query& query, Reply& reply);
+Result<void> answer_source(Session& session, const Query& query, Reply& reply);
+Result<void> answer_files(Session& session, const Query& query, Reply& reply);
+Result<void> answer_markers(Session& session, const Query& query, Reply& reply);
+Result<void> answer_export(Session& session, const Query& query, Reply& reply);
 Result<void> answer_table(Session& session, const Query& query, Reply& reply);
 
 }  // namespace nodescope::page

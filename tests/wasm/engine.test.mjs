@@ -166,6 +166,59 @@ test("a comparison has both sides, scaled", needsZstd, async () => {
   assert.ok(table.column.self[row] > 4 * table.column.before_self[row]);
 });
 
+test("exports are read back with the same numbers", needsZstd, async () => {
+  const engine = await engineWith(recording);
+  const range = { from: 3e9, to: 6e9 };
+  const expected = rowsOf(report(recording, "--from", "3s", "--until", "6s", "--samples"));
+  for (const format of ["cpuprofile", "speedscope", "json", "pprof"]) {
+    const exported = engine.ask({ view: "export", format, ...range });
+    assert.equal(exported.error, undefined);
+    const file = path.join(folder, `export${exported.extension}`);
+    fs.writeFileSync(file, exported.column.bytes);
+    const args = format === "cpuprofile" ? ["--exclude", "^\\(idle\\)$"] : [];
+    const wanted = format === "cpuprofile" ? expected.filter(row => row.name !== "(idle)") : expected;
+    const counted = rowsOf(report(file, "--samples", ...args)).filter(row => row.total > 0);
+    assert.deepEqual(new Map(counted.map(row => [row.name, row.total])), new Map(wanted.map(row => [row.name, row.total])), format);
+  }
+  const text = bytes => Buffer.from(bytes).toString();
+  const lines = text => text.trim().split("\n").sort();
+  assert.deepEqual(lines(text(engine.ask({ view: "export", format: "folded", ...range }).column.bytes)),
+    lines(run("convert", recording, "--to", "folded", "--from", "3s", "--until", "6s")));
+  const svg = text(engine.ask({ view: "export", format: "svg", theme: "dark", ...range }).column.bytes);
+  assert.ok(svg.startsWith("<?xml") && svg.includes("aggregateMetrics") && svg.trim().endsWith("</svg>"));
+  const csv = text(engine.ask({ view: "export", format: "csv", ...range }).column.bytes).trim().split("\r\n");
+  assert.equal(csv.length, 1 + expected.length);
+});
+
+test("a sandwich has the function between its callers and callees", needsZstd, async () => {
+  const engine = await engineWith(recording);
+  const table = engine.ask("view=table");
+  const row = table.names.indexOf("onRequest");
+  const sandwich = engine.ask({ view: "sandwich", name: "onRequest", place: table.places[row], min: 0 });
+  assert.equal(sandwich.total, table.column.total[row]);
+  assert.equal(sandwich.self, table.column.self[row]);
+  assert.equal(sandwich.column.callers_total[0], sandwich.total);
+  assert.equal(sandwich.column.callees_total[0], sandwich.total);
+  const names = side => [...sandwich.column[`${side}_label`]].map(label => sandwich.names[label]);
+  assert.deepEqual(names("callers"), ["onRequest", "processTicksAndRejections"]);
+  assert.deepEqual(names("callees").sort(), ["(garbage collector)", "onRequest", "render", "stringify"]);
+  assert.equal(engine.ask("view=sandwich&name=nobody").total, 0);
+});
+
+test("files and lines have the numbers of the table by file", needsZstd, async () => {
+  const engine = await engineWith(recording);
+  const { files } = engine.ask("view=files");
+  const byFile = new Map(report(recording, "--by", "file").rows.map(row => [row.name, row]));
+  assert.equal(files.length, 4);
+  for (const { path, self, total } of files) {
+    assert.deepEqual([self, total], [byFile.get(path).self, byFile.get(path).total]);
+    const source = engine.ask({ view: "source", path });
+    assert.equal(source.column.self.reduce((a, b) => a + b), self);
+    assert.ok(source.functions.length > 0);
+  }
+  assert.equal(engine.ask("view=source&path=/nothing").column.line.length, 0);
+});
+
 test("what makes no sense is refused in words", async () => {
   const engine = await engineWith(plain);
   for (const query of ["", "view=", "view=nothing", "view=flame&file=9", "view=flame&from=x", "view=flame&threads=99",

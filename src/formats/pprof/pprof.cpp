@@ -1,6 +1,17 @@
 #include "formats/pprof/pprof.h"
 
+#include "formats/compression.h"
 #include "formats/pprof/messages.h"
+
+namespace nodescope::pprof {
+
+Result<void> write(const Profile& profile, const WriteOptions&, ByteSink& sink) {
+  GzipSink gzip(sink);
+  if (auto written = write_message(profile, gzip); !written) return written;
+  return gzip.finish();
+}
+
+}  // namespace nodescope::pprof
 
 namespace nodescope {
 

@@ -11,6 +11,8 @@ namespace pprof {
 
 Result<Profile> read(ByteSource& source, const ReadOptions& options);
 Result<void> write(const Profile& profile, const WriteOptions& options, ByteSink& sink);
+// The message itself, not compressed.
+Result<void> write_message(const Profile& profile, ByteSink& sink);
 
 }  // namespace pprof
 

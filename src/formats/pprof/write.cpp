@@ -4,7 +4,6 @@
 #include <protozero/pbf_builder.hpp>
 
 #include "base/text.h"
-#include "formats/compression.h"
 #include "formats/pprof/labels.h"
 #include "formats/pprof/location_table.h"
 #include "formats/pprof/messages.h"
@@ -67,7 +66,7 @@ std::optional<Period> parse_period(std::string_view text) {
 class Writer {
  public:
   Writer(const Profile& profile, ByteSink& sink)
-      : profile_(profile), gzip_(sink), message_(buffer_), locations_(profile, strings_) {}
+      : profile_(profile), sink_(sink), message_(buffer_), locations_(profile, strings_) {}
 
   Result<void> run();
 
@@ -103,7 +102,7 @@ class Writer {
   Result<void> flush(bool all);
 
   const Profile& profile_;
-  GzipSink gzip_;
+  ByteSink& sink_;
   std::string buffer_;
   Builder<ProfileField> message_;
   StringWriter strings_;
@@ -130,8 +129,7 @@ Result<void> Writer::run() {
     message_.add_string(ProfileField::kStringTable, text);
     if (auto flushed = flush(false); !flushed) return flushed;
   }
-  if (auto flushed = flush(true); !flushed) return flushed;
-  return gzip_.finish();
+  return flush(true);
 }
 
 // Event 0 comes last: that is the one which pprof shows.
@@ -233,7 +231,7 @@ void Writer::write_label(Builder<SampleField>& sample, std::string_view key, std
 void Writer::write_mappings() {
   const auto& mappings = locations_.mappings();
   const auto is_program = [&](const WrittenMapping& mapping) {
-    return names_a_program(strings_.all()[mapping.file]);
+    return names_a_program(strings_.all()[static_cast<std::size_t>(mapping.file)]);
   };
   const auto program = std::ranges::find_if(mappings, is_program);
   if (program != mappings.end()) write_mapping(static_cast<std::size_t>(program - mappings.begin()));
@@ -363,14 +361,14 @@ std::uint32_t Writer::place_of(ContextId context) {
 // Only between messages: a message is put together in the buffer.
 Result<void> Writer::flush(bool all) {
   if (buffer_.size() < kFlushBytes && !all) return {};
-  auto written = gzip_.write(buffer_);
+  auto written = sink_.write(buffer_);
   buffer_.clear();
   return written;
 }
 
 }  // namespace
 
-Result<void> write(const Profile& profile, const WriteOptions&, ByteSink& sink) {
+Result<void> write_message(const Profile& profile, ByteSink& sink) {
   return Writer(profile, sink).run();
 }
 

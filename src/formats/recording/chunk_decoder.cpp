@@ -333,12 +333,15 @@ bool ChunkDecoder::decode_samples(std::span<const std::byte> section, const Chun
     contexts_.push_back(profile_.samples.intern({thread(context.thread), cpu, events_[context.event]}));
   }
   std::uint64_t lost_stacks = 0;
-  for (std::size_t i = 0; i < block->size(); ++i) {
-    const StackId* stack = stacks_.find(block->stack[i]);
+  sample_stacks_.clear();
+  for (const std::uint32_t id : block->stack) {
+    const StackId* stack = stacks_.find(id);
     if (stack == nullptr) ++lost_stacks;
-    profile_.samples.add(block->time_ns[i], stack != nullptr ? *stack : unknown_stack(),
-                         contexts_[block->context[i]], block->weight[i]);
+    sample_stacks_.push_back(stack != nullptr ? *stack : unknown_stack());
   }
+  sample_contexts_.clear();
+  for (const std::uint32_t context : block->context) sample_contexts_.push_back(contexts_[context]);
+  profile_.samples.append({block->time_ns, sample_stacks_, sample_contexts_, block->weight});
   profile_.diagnostics.add(Severity::kWarning, kLostStack, {}, lost_stacks);
   return true;
 }

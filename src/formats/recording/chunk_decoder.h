@@ -73,6 +73,9 @@ class ChunkDecoder {
   IdTable<ThreadId> threads_;
   SampleParser sample_parser_;
   std::vector<ContextId> contexts_;
+  // Of the block being decoded.
+  std::vector<StackId> sample_stacks_;
+  std::vector<ContextId> sample_contexts_;
 
   std::map<std::string, std::string> facts_;
   Diagnostics diagnostics_;

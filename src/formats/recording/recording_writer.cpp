@@ -92,7 +92,7 @@ std::string encode_summary(const Profile& profile, std::int64_t time_step_ns) {
 
 RecordingWriter::RecordingWriter(ByteSink& sink, const RecordingOptions& options)
     : sink_(sink), options_(options), zstd_(ZSTD_createCCtx()) {
-  NODESCOPE_CHECK(zstd_ != nullptr && options_.samples_per_chunk > 0);
+  NODESCOPE_CHECK(zstd_ != nullptr && options_.samples_per_chunk > 0 && options_.time_step_ns > 0);
   ZSTD_CCtx_setParameter(zstd_.get(), ZSTD_c_compressionLevel, options_.zstd_level);
 }
 

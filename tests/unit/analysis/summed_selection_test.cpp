@@ -12,7 +12,7 @@ namespace nodescope {
 namespace {
 
 // Random stacks of few functions, on four threads, with weights; in the order of time or not.
-Profile recording(bool sorted, Unit unit = Unit::kNanoseconds) {
+Profile recording(bool sorted, Unit unit = Unit::kNanoseconds, bool one_weight = false) {
   Profile profile;
   std::mt19937 random(7);
   const EventId cpu = profile.intern_event("cpu-clock", unit);
@@ -38,7 +38,7 @@ Profile recording(bool sorted, Unit unit = Unit::kNanoseconds) {
         {time,
          stack,
          {threads[random() % 4], static_cast<std::int32_t>(random() % 2), random() % 8 == 0 ? other : cpu},
-         random() % 100});
+         one_weight ? 7 : random() % 100});
   }
   return profile;
 }
@@ -77,8 +77,8 @@ std::vector<Box> rows(const FunctionTable& table) {
 
 // What a view of the samples themselves shows, a view of the sums must show too.
 TEST(SummedSelection, GivesTheSameViewsAsTheSamples) {
-  for (const bool sorted : {true, false}) {
-    const Profile profile = recording(sorted);
+  for (const int form : {0, 1, 2, 3}) {
+    const Profile profile = recording(form % 2 == 0, Unit::kNanoseconds, form >= 2);
     for (const Selection& selection : selections()) {
       for (const CountBy count : {CountBy::kWeight, CountBy::kSamples}) {
         const auto selected = copy_selection(profile, selection);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "support/profiles.h"
 
 namespace nodescope {
@@ -89,6 +92,55 @@ TEST(Append, AddsSamplesUnderTheirOwnNames) {
   Profile expected = profile_of("main;a 1\nmain;b 2\nother;b 4\nmain;b 8");
   expected.lost_samples = 3;
   EXPECT_EQ(to_text(both), to_text(expected));
+}
+
+// Neighbours out of order, parts out of order, and no order at all: always what a stable sort gives.
+TEST(SampleTable, SortsByTimeHoweverItIsDisordered) {
+  std::mt19937 random(3);
+  for (const int disorder : {0, 3, 50, 3000}) {
+    for (const bool constant : {true, false}) {
+      SampleTable table;
+      std::vector<std::pair<std::int64_t, std::uint32_t>> expected;
+      for (std::uint32_t i = 0; i < 3000; ++i) {
+        const auto late =
+            static_cast<std::int64_t>(disorder == 0 ? 0 : random() % static_cast<unsigned>(disorder));
+        const std::int64_t time = i / 2 - late;
+        expected.emplace_back(time, i);
+        table.add({time,
+                   StackId{i},
+                   {ThreadId{}, constant ? 0 : static_cast<std::int32_t>(i % 3), EventId{}},
+                   constant ? 5 : std::uint64_t{i}});
+      }
+      std::ranges::stable_sort(expected, {}, [](const auto& sample) { return sample.first; });
+      table.sort_by_time();
+      ASSERT_TRUE(table.is_sorted_by_time());
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        ASSERT_EQ(table.time_ns(i), expected[i].first);
+        ASSERT_EQ(table.stack(i).value, expected[i].second);
+        ASSERT_EQ(table.weight(i), constant ? 5 : expected[i].second);
+        ASSERT_EQ(table.context(i).cpu, constant ? 0 : static_cast<std::int32_t>(expected[i].second % 3));
+      }
+    }
+  }
+}
+
+TEST(SampleTable, AppendsColumnsAsSingleSamples) {
+  const std::vector<std::int64_t> times = {1, 2, 2, 9};
+  const std::vector<StackId> stacks = {StackId{1}, StackId{2}, StackId{1}, StackId{3}};
+  const std::vector<std::uint64_t> equal = {4, 4, 4, 4};
+  const std::vector<std::uint64_t> various = {4, 4, 5, 4};
+  SampleTable table;
+  const ContextId context = table.intern({ThreadId{2}, 1, EventId{}});
+  const std::vector<ContextId> contexts(4, context);
+  table.append({});
+  table.append({times, stacks, contexts, equal});
+  EXPECT_TRUE(table.is_sorted_by_time());
+  EXPECT_TRUE(table.weights().is_constant());
+  table.append({times, stacks, contexts, various});
+  EXPECT_FALSE(table.is_sorted_by_time());
+  ASSERT_EQ(table.size(), 8u);
+  EXPECT_EQ(table[2], (Sample{2, StackId{1}, {ThreadId{2}, 1, EventId{}}, 4}));
+  EXPECT_EQ(table[6], (Sample{2, StackId{1}, {ThreadId{2}, 1, EventId{}}, 5}));
 }
 
 }  // namespace
