@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/page.h"
+#include "base/check.h"
 #include "formats/json/writer.h"
 
 namespace nodescope::server {
@@ -41,7 +42,7 @@ Answer list(const std::vector<Recording>& recordings) {
     json.end_object();
   }
   json.end_array();
-  (void)json.finish();  // memory does not fail
+  NODESCOPE_CHECK(json.finish().has_value());  // memory does not fail
   Answer answer = with_text(200, text.text());
   answer.type = "application/json";
   return answer;

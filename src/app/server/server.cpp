@@ -38,12 +38,11 @@ class Server::Listener {
   Result<void> open(std::uint16_t port) {
     const tcp::endpoint endpoint(asio::ip::address_v4::loopback(), port);
     boost::system::error_code error;
-    acceptor_.open(endpoint.protocol(), error);
-    if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
-    if (!error) acceptor_.bind(endpoint, error);
-    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
-    if (error)
+    if (acceptor_.open(endpoint.protocol(), error) ||
+        acceptor_.set_option(tcp::acceptor::reuse_address(true), error) || acceptor_.bind(endpoint, error) ||
+        acceptor_.listen(asio::socket_base::max_listen_connections, error)) {
       return fail(ErrorCode::kSystem, fmt::format("listening on 127.0.0.1:{}: {}", port, error.message()));
+    }
     auto token = random_hex(kTokenBytes);
     if (!token) return std::unexpected(token.error());
     shared_.gate.token = std::move(*token);
@@ -61,8 +60,9 @@ class Server::Listener {
     while (!context_.stopped()) {
       try {
         context_.run();
-      } catch (const std::exception&) {
+      } catch (const std::exception& failure) {
         // Memory for one answer: its connection ends, the others go on.
+        fmt::print(stderr, "nodescope: a request failed: {}\n", failure.what());
       }
     }
   }

@@ -139,7 +139,7 @@ void Session::send_rest() {
         if (error) return;
         if (!self->serializer_->is_done()) return self->send_rest();
         if (self->response_->keep_alive()) return self->await_request();
-        self->stream_.socket().shutdown(boost::asio::ip::tcp::socket::shutdown_send, error);
+        if (self->stream_.socket().shutdown(boost::asio::ip::tcp::socket::shutdown_send, error)) return;
         self->stream_.expires_after(kDrainTime);
         self->start_waiting();
         self->drain();
