@@ -297,7 +297,11 @@ std::string location_of(const Profile& profile, const Frame& frame) {
 std::string marked(std::string_view tag, const Profile& profile, const Frame& frame) {
   std::string text(tag);
   if (const char mark = mark_of(frame.tier); mark != '\0') text += mark;
-  text += profile.text(frame.function);
+  const std::string_view function = profile.text(frame.function);
+  // The first ' behind a mark of optimized code is taken for a part of the mark.
+  const bool optimized = frame.tier == JsTier::kMaglev || frame.tier == JsTier::kTurbofan;
+  if (optimized && function.starts_with('\'')) text += '\'';
+  text += function;
   return text;
 }
 

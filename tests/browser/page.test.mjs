@@ -2,7 +2,7 @@
 //   node --test page.test.mjs     with NODESCOPE=path of the program
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -15,6 +15,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'nodescope-page-'));
 const servers = [];
 let browser;
+chmodSync(folder, 0o755); // a server that root starts reads sources as nobody
 
 before(async () => {
   browser = await chromium.launch({

@@ -274,4 +274,17 @@ TEST(SymbolName, IsLinearOnHostileText) {
 }
 
 }  // namespace
+TEST(SymbolName, ANameThatBeginsLikeAMarkIsReadAgain) {
+  Profile profile;
+  for (const JsTier tier : {JsTier::kNone, JsTier::kBaseline, JsTier::kMaglev, JsTier::kTurbofan}) {
+    Frame frame;
+    frame.function = profile.strings.intern("''quoted");
+    frame.kind = FrameKind::kJs;
+    frame.tier = tier;
+    const std::string written = symbol_of_frame(profile, frame);
+    EXPECT_EQ(parse_symbol_name(written).function, "''quoted") << written;
+    EXPECT_EQ(parse_symbol_name(written).tier, tier) << written;
+  }
+}
+
 }  // namespace nodescope

@@ -31,7 +31,10 @@ function SearchField({ input }: { input: RefObject<HTMLInputElement> }) {
   const { search } = store.state;
   const [text, setText] = useState(search);
   const flame = useEngine(search ? flameQuery({ ...store.state, view: 'flame' }, store.about) : null, decodeFlame);
-  useEffect(() => setText(search), [search]);
+  // While someone types, the field leads and the state follows.
+  useEffect(() => {
+    if (document.activeElement !== input.current) setText(search);
+  }, [search]);
   const matched = flame.data?.matched;
   const total = flame.data?.tree.total ?? 0;
   return (
@@ -53,6 +56,7 @@ function SearchField({ input }: { input: RefObject<HTMLInputElement> }) {
         }}
         onKeyDown={(event) => {
           if (event.key === 'Escape') {
+            setText('');
             store.update({ search: '' });
             event.currentTarget.blur();
           } else if (event.key === 'Enter') {
