@@ -22,8 +22,9 @@ constexpr std::string_view kOtherKind = "chunks that this version does not know 
 constexpr std::string_view kNotFinished = "recording was not finished";
 constexpr std::string_view kBadFileHeader = "file header is damaged";
 
-// A recording that takes more memory than this is read up to here: 1,000 million samples.
-constexpr std::uint64_t kMaxModelBytes = std::uint64_t{16} << 30;
+// A recording that takes more memory than this is read up to here: 1,000 million samples, in a page, which
+// has 4 GB at most, 120 million.
+constexpr std::uint64_t kMaxModelBytes = std::uint64_t{sizeof(std::size_t) == 4 ? 2 : 16} << 30;
 
 // Each byte is summed once in a file without damage.  Headers that lie about sizes could have the same bytes
 // summed again and again; past the budget a chunk that is not in order counts as damaged.
@@ -49,7 +50,9 @@ std::size_t expected_samples(std::span<const std::byte> file) {
     count = saturating_add(count, header->sample_count);
     offset += kChunkHeaderBytes + header->stored_bytes;
   }
-  return static_cast<std::size_t>(std::min<std::uint64_t>(count, file.size() * kMostPerByte));
+  constexpr std::uint64_t kBytesPerSample = 16;
+  return static_cast<std::size_t>(
+      std::min({count, file.size() * kMostPerByte, kMaxModelBytes / 2 / kBytesPerSample}));
 }
 
 // Puts the chunks of one file together.
