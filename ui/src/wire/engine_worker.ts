@@ -1,6 +1,6 @@
 // Runs the engine, our own C++ as WebAssembly, beside the page.
 
-import { decompress } from 'fzstd';
+import { ZSTDDecoder } from 'zstddec';
 
 export interface Request {
   id: number;
@@ -25,6 +25,7 @@ interface Exports {
 }
 
 let engine: Exports;
+const zstd = new ZSTDDecoder();
 
 function memoryBytes(at: number, count: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(engine.memory.buffer as ArrayBuffer, at >>> 0, count >>> 0);
@@ -32,10 +33,9 @@ function memoryBytes(at: number, count: number): Uint8Array<ArrayBuffer> {
 
 function decompressZstd(from: number, fromBytes: number, into: number, intoBytes: number): number {
   try {
-    const target = memoryBytes(into, intoBytes);
-    const raw = decompress(memoryBytes(from, fromBytes), target);
+    const raw = zstd.decode(memoryBytes(from, fromBytes), intoBytes >>> 0);
     if (raw.length !== intoBytes >>> 0) return 0;
-    if (raw.buffer !== target.buffer) target.set(raw);
+    memoryBytes(into, intoBytes).set(raw);
     return 1;
   } catch {
     return 0;
@@ -52,7 +52,7 @@ const wasi = new Proxy(
 );
 
 async function start(wasm: ArrayBuffer): Promise<void> {
-  const module = await WebAssembly.compile(wasm);
+  const [module] = await Promise.all([WebAssembly.compile(wasm), zstd.init()]);
   const imports: WebAssembly.Imports = { env: { decompress_zstd: decompressZstd } };
   for (const { module: from } of WebAssembly.Module.imports(module)) {
     if (from !== 'env') imports[from] = wasi as WebAssembly.ModuleImports;
