@@ -46,7 +46,7 @@ SelfAndTotal sum_groups(const Profile& profile, const std::vector<std::uint32_t>
 
 }  // namespace
 
-SourceFile derive_source(const Profile& profile, std::string_view file) {
+SourceFile derive_source(const Profile& profile, std::string_view file, SourceBy by) {
   SourceFile source;
   FlatMap<std::uint64_t, std::uint32_t> ids;
   std::vector<std::uint32_t> group_of_frame(profile.frames.size(), kNoGroup);
@@ -54,7 +54,9 @@ SourceFile derive_source(const Profile& profile, std::string_view file) {
     const Frame& frame = profile.frames[FrameId{i}];
     if (profile.text(frame.file) != file || file.empty()) continue;
     source.functions.push_back({std::string(profile.text(frame.function)), frame.begin_line()});
-    const auto [entry, added] = ids.try_emplace(frame.line, static_cast<std::uint32_t>(source.lines.size()));
+    const std::uint64_t place =
+        std::uint64_t{frame.line} << 32 | (by == SourceBy::kColumn ? frame.column : 0);
+    const auto [entry, added] = ids.try_emplace(place, static_cast<std::uint32_t>(source.lines.size()));
     if (added) source.lines.push_back({frame.line, frame.column, 0, 0});
     SourceLine& line = source.lines[entry->second];
     if (line.column != frame.column) line.column = 0;
@@ -66,7 +68,8 @@ SourceFile derive_source(const Profile& profile, std::string_view file) {
     source.lines[i].total = sums.total[i];
   }
   std::erase_if(source.lines, [](const SourceLine& line) { return line.total == 0; });
-  std::ranges::sort(source.lines, {}, &SourceLine::line);
+  std::ranges::sort(source.lines, {},
+                    [](const SourceLine& line) { return std::pair(line.line, line.column); });
   std::ranges::sort(source.functions, {}, [](const SourceFunction& function) {
     return std::pair(function.line, std::string_view(function.name));
   });

@@ -9,11 +9,15 @@
 
 namespace nodescope {
 
+// Lines of a file as people read them, or every place of its own: one line of a bundle may hold a whole
+// program.
+enum class SourceBy : std::uint8_t { kLine, kColumn };
+
 struct SourceLine {
   std::uint32_t line = 0;    // 0: not known
-  std::uint32_t column = 0;  // 0: not known, or there are several
+  std::uint32_t column = 0;  // 0: not known, or, by line, there are several
   std::uint64_t self = 0;
-  std::uint64_t total = 0;  // a sample counts once, however often the line is on its stack
+  std::uint64_t total = 0;  // a sample counts once, however often the line or place is on its stack
 
   bool operator==(const SourceLine&) const = default;
 };
@@ -31,7 +35,7 @@ struct SourceFile {
   std::vector<SourceFunction> functions;  // ordered by line
 };
 
-SourceFile derive_source(const Profile& profile, std::string_view file);
+SourceFile derive_source(const Profile& profile, std::string_view file, SourceBy by = SourceBy::kLine);
 
 struct FileTotals {
   std::string path;

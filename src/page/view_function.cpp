@@ -18,6 +18,12 @@ Result<Asked> parse_whole_stacks(const Session& session, const Query& query) {
   return asked;
 }
 
+// What shares are shares of.
+void write_total(const Profile& sums, Reply& reply) {
+  reply.member("unit", to_string(sums.events().front().unit));
+  reply.member("total", derive_total(sums, EventId{}, CountBy::kWeight));
+}
+
 }  // namespace
 
 Result<void> answer_sandwich(Session& session, const Query& query, Reply& reply) {
@@ -46,9 +52,10 @@ Result<void> answer_source(Session& session, const Query& query, Reply& reply) {
   if (!asked) return std::unexpected(asked.error());
   const auto sums = session.sums(*asked);
   if (!sums) return std::unexpected(sums.error());
-  const SourceFile source = derive_source((*sums)->profile, query.text("path"));
+  const SourceBy by = query.text("columns") == "1" ? SourceBy::kColumn : SourceBy::kLine;
+  const SourceFile source = derive_source((*sums)->profile, query.text("path"), by);
   const std::vector<SourceLine>& lines = source.lines;
-  reply.member("unit", to_string((*sums)->profile.events().front().unit));
+  write_total((*sums)->profile, reply);
   reply.member("samples", (*sums)->samples);
   reply.json().key("functions").begin_array();
   for (const SourceFunction& function : source.functions) {
@@ -70,7 +77,7 @@ Result<void> answer_files(Session& session, const Query& query, Reply& reply) {
   if (!asked) return std::unexpected(asked.error());
   const auto sums = session.sums(*asked);
   if (!sums) return std::unexpected(sums.error());
-  reply.member("unit", to_string((*sums)->profile.events().front().unit));
+  write_total((*sums)->profile, reply);
   reply.json().key("files").begin_array();
   for (const FileTotals& file : derive_files((*sums)->profile)) {
     reply.json().begin_object();

@@ -5,6 +5,7 @@ import { selectionQuery, useEngine } from '../app/queries';
 import { loadMap, mapCounts, type MappedCounts } from '../app/source_map';
 import { useStore } from '../app/store';
 import { decodeSource } from '../wire/decode';
+import type { Engine, Query } from '../wire/engine';
 import { readSource } from '../wire/recordings';
 import type { SourceLines } from '../wire/views';
 
@@ -20,11 +21,12 @@ function plainCounts(path: string, text: string, lines: SourceLines): MappedCoun
   return counts;
 }
 
-async function loadSources(path: string, lines: SourceLines): Promise<MappedCounts[]> {
+async function loadSources(engine: Engine, query: Query, path: string, lines: SourceLines): Promise<MappedCounts[]> {
   const text = await readSource(path);
   if (text === null) return [];
   const map = await loadMap(path, text);
-  const mapped = map ? mapCounts(map, lines) : [];
+  // A map goes by columns: a bundle may be one line.
+  const mapped = map ? mapCounts(map, decodeSource(await engine.ask({ ...query, columns: true }))) : [];
   const known = mapped.filter(({ file }) => file.lines.length > 0);
   return known.length > 0 ? known : [plainCounts(path, text, lines)];
 }
@@ -65,7 +67,8 @@ export function SourceView() {
   const place = state.source || state.fn?.place || '';
   const position = parsePlace(place);
   const path = position?.file ?? '';
-  const result = useEngine(path ? { view: 'source', ...selectionQuery(state), my: undefined, path } : null, decodeSource);
+  const query = { view: 'source', ...selectionQuery(state), my: undefined, path };
+  const result = useEngine(path ? query : null, decodeSource);
   const [sources, setSources] = useState<MappedCounts[] | null>(null);
   const [chosen, setChosen] = useState(0);
   useEffect(() => {
@@ -73,7 +76,7 @@ export function SourceView() {
     setSources(null);
     setChosen(0);
     if (!result.data) return;
-    void loadSources(path, result.data).then((found) => current && setSources(found));
+    void loadSources(store.engine, query, path, result.data).then((found) => current && setSources(found));
     return () => void (current = false);
   }, [path, result.data]);
 
