@@ -95,5 +95,20 @@ TEST(SourceLines, CountALineOncePerSample) {
   EXPECT_TRUE(derive_source(profile, "").lines.empty());
 }
 
+TEST(SourceLines, TellPlacesOfOneLineApartWhereAsked) {
+  Profile profile;
+  const EventId event = profile.intern_event("cpu", Unit::kSamples);
+  for (const std::uint32_t column : {7u, 3u}) {
+    Frame frame = frame_at(profile, "f", "/app/bundle.js", 1, 1);
+    frame.column = column;
+    const StackId stack = profile.stacks.push(kEmptyStack, profile.frames.intern(frame));
+    profile.samples.add({0, stack, {ThreadId{}, 0, event}, column});
+  }
+  EXPECT_THAT(derive_source(profile, "/app/bundle.js").lines,
+              ::testing::ElementsAre(SourceLine{1, 0, 10, 10}));
+  EXPECT_THAT(derive_source(profile, "/app/bundle.js", SourceBy::kColumn).lines,
+              ::testing::ElementsAre(SourceLine{1, 3, 3, 3}, SourceLine{1, 7, 7, 7}));
+}
+
 }  // namespace
 }  // namespace nodescope

@@ -220,23 +220,6 @@ TEST(Recording, KeepsTheLargestNumbers) {
   EXPECT_EQ(everything(*again), everything(profile));
 }
 
-TEST(Recording, RoundsTimesDownWhereAsked) {
-  constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
-  Profile profile;
-  const EventId event = profile.intern_event("cpu", Unit::kSamples);
-  for (const std::int64_t time : {kMin, std::int64_t{-1}, std::int64_t{0}, std::int64_t{19'999}}) {
-    profile.samples.add({time, kEmptyStack, {ThreadId{}, 0, event}, 1});
-  }
-  StringSink sink;
-  RecordingOptions options;
-  options.time_unit_ns = 10'000;
-  ASSERT_TRUE(RecordingWriter(sink, options).finish(profile));
-  const Profile read = testing::read_as(kRecordingFormat, sink.text());
-  std::vector<std::int64_t> times;
-  for (std::size_t i = 0; i < read.samples.size(); ++i) times.push_back(read.samples.time_ns(i));
-  EXPECT_THAT(times, ::testing::ElementsAre(kMin, -10'000, 0, 10'000));
-}
-
 TEST(Recording, KeepsAStackOfAMillionFrames) {
   Profile profile;
   const EventId event = profile.intern_event("samples", Unit::kSamples);
