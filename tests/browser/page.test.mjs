@@ -270,6 +270,22 @@ test('a second range is the baseline of a difference; two threads and two files 
   const largest = [...diff.functions].sort((a, b) => Math.abs(b.after_self - b.before_self) - Math.abs(a.after_self - a.before_self));
   assert.deepEqual(points.slice(0, 8).map((text) => text.slice(1)), largest.slice(0, 8).map((f) => words(f.after_self - f.before_self)));
 
+  // One worker against the other: both have lanes of their own.
+  await page.goto(page.url().replace(/#.*/, '#'));
+  await settled(page);
+  const lanes = page.getByTestId('lanes');
+  const words = await page.locator('ul.spoken button').allTextContents();
+  const tops = [];
+  words.reduce((y, text) => (tops.push(y), y + (/V8 helpers|libuv|other/.test(text) ? 15 : 28)), 0);
+  const workers = words.map((text, i) => ({ text, y: tops[i] + 10 })).filter(({ text }) => /^node \d+/.test(text)).slice(1);
+  assert.equal(workers.length, 2, words.join('|'));
+  await lanes.click({ position: { x: 40, y: workers[0].y } });
+  await lanes.click({ position: { x: 40, y: workers[1].y }, modifiers: ['Control'] });
+  await settled(page);
+  assert.notEqual((await hashOf(page)).get('baseThreads'), (await hashOf(page)).get('threads'));
+  assert.match(await page.locator('.foot').textContent(), /more than in the baseline/);
+  await picture(page, 'worker-against-worker');
+
   await page.getByLabel('Compare with').selectOption('1');
   await settled(page);
   assert.equal((await hashOf(page)).get('baseFile'), '1');

@@ -1,6 +1,6 @@
 import { useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { showFunction } from '../app/actions';
-import { percent } from '../app/format';
+import { percent, plain, shortPlace, weight } from '../app/format';
 import { useSize } from '../app/size';
 import { FloatingContext, useStore } from '../app/store';
 import { useTheme } from '../app/theme';
@@ -61,8 +61,8 @@ export function SandwichCanvas({ sandwich }: { sandwich: Sandwich }) {
       theme,
       palette: store.state.palette,
       root: store.about.app_root,
-      rootName: '',
-      rootPlace: '',
+      rootName: plain(store.state.fn?.name ?? '', 300),
+      rootPlace: `${plain(shortPlace(store.state.fn?.place ?? '', store.about.app_root), 300)}  ${weight(sandwich.total, sandwich.unit)}`,
       charWidth: monoCharWidth(g, theme),
     });
     painter.draw(part('callers'));
@@ -113,7 +113,7 @@ export function SandwichCanvas({ sandwich }: { sandwich: Sandwich }) {
               spot && {
                 x: event.clientX,
                 y: event.clientY,
-                content: <BoxTip layout={halves[spot.half]} labels={sandwich.labels} node={spot.node} total={sandwich.total} unit={sandwich.unit} rootName="" />,
+                content: <BoxTip layout={halves[spot.half]} labels={sandwich.labels} node={spot.node} total={sandwich.total} unit={sandwich.unit} rootName={plain(store.state.fn?.name ?? '', 600)} />,
               },
             );
           }}

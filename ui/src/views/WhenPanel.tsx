@@ -18,6 +18,13 @@ import { Segments, Swatch } from './parts';
 const kCellChoices = [10, 20, 50, 100];
 const kMaxLaneArea = 208;
 
+// A bin is at least two pixels wide, and long enough for four samples of a busy thread: with fewer a lane is stripes.
+function laneBins(axis: TimeAxis, rate: number): number {
+  const seconds = (axis.toNs - axis.fromNs) / 1e9;
+  const most = rate > 0 ? Math.floor((seconds * rate) / 4) : Infinity;
+  return Math.max(1, Math.min(Math.floor(axis.plotWidth / 2), most));
+}
+
 interface Cell {
   column: number;
   row: number;
@@ -114,7 +121,7 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
     width === 0 ? null : { view: 'heat', ...shared, threads: state.threads, include: state.include, exclude: state.exclude, column_ns: axis.columnNs, rows, search: state.search },
     decodeHeat,
   );
-  const bins = Math.max(1, Math.floor(axis.plotWidth / 2));
+  const bins = laneBins(axis, about.rate_hz);
   const laneData = useEngine(width === 0 ? null : { view: 'lanes', ...shared, bins }, decodeLanes);
   const picture: LanesPicture = {
     lanes,
