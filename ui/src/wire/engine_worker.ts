@@ -91,7 +91,11 @@ function ask(query: string): ArrayBuffer {
   return reply;
 }
 
+// After a trap the engine's memory is in no known state: no answer is better than a wrong one.
+let stopped = '';
+
 async function answer(request: Request): Promise<Answer> {
+  if (stopped) return { id: request.id, error: stopped };
   if (request.wasm) await start(request.wasm);
   else if (request.open) return { id: request.id, reply: open(request.open.name, request.open.bytes) };
   else if (request.ask !== undefined) return { id: request.id, reply: ask(request.ask) };
@@ -103,6 +107,7 @@ self.onmessage = async (event: MessageEvent<Request>) => {
     const result = await answer(event.data);
     self.postMessage(result, { transfer: result.reply ? [result.reply] : [] });
   } catch (error) {
-    self.postMessage({ id: event.data.id, error: String((error as Error).message ?? error) });
+    if (error instanceof WebAssembly.RuntimeError) stopped = 'the engine stopped, most likely for want of memory; reload the page';
+    self.postMessage({ id: event.data.id, error: stopped || String((error as Error).message ?? error) });
   }
 };
