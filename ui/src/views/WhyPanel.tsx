@@ -2,8 +2,8 @@ import { useContext, useMemo, useRef, useState } from 'preact/hooks';
 import { stepOut } from '../app/actions';
 import { clock, count, duration, percent, plain, weight } from '../app/format';
 import { flameQuery, sandwichQuery, selectionQuery, useEngine } from '../app/queries';
-import type { Palette, State, WhyView } from '../app/state';
-import { FloatingContext, useStore } from '../app/store';
+import type { Palette, Range, State, WhyView } from '../app/state';
+import { FloatingContext, useStore, type Store } from '../app/store';
 import { FlameLayout } from '../draw/flame_layout';
 import { kCauseWords, kKindWords, type KindName } from '../draw/palette';
 import { decodeFlame, decodeSandwich } from '../wire/decode';
@@ -15,8 +15,19 @@ import { SourceView } from './SourceView';
 
 const kCauseOrder = ['js', 'native', 'kernel', 'gc', 'compile', 'regexp', 'other', 'idle'] as const;
 
-function rangeWords(state: State): string {
-  return state.range ? `${clock(state.range[0], 2)} – ${clock(state.range[1], 2)}` : 'Whole recording';
+function rangeWords(range: Range): string {
+  return `${clock(range[0], 2)} – ${clock(range[1], 2)}`;
+}
+
+// "against 00:05.00 – 00:06.50", "against before.nscope", "against node 4132".
+function baselineWords({ state, files, about }: Store): string {
+  const { base } = state;
+  if (!base) return '';
+  if (base.file !== state.file) return `against ${plain(files[base.file].name, 40)}`;
+  const thread = about.threads[base.threads[0]];
+  const who = thread ? plain(`${thread.name} ${thread.tid}`.trim(), 30) : '';
+  const when = base.range ? rangeWords(base.range) : 'the whole recording';
+  return `against ${[when, who].filter(Boolean).join(' of ')}`;
 }
 
 function Causes() {
@@ -200,9 +211,6 @@ export function WhyPanel() {
   const total = flame.data?.tree.total ?? 0;
   const unit = flame.data?.unit ?? 'samples';
   const length = state.range ? state.range[1] - state.range[0] : about.duration_ns;
-  const baseline = state.base
-    ? `against ${state.base.file !== state.file ? plain(store.files[state.base.file].name, 40) : state.base.range ? `${clock(state.base.range[0], 2)} – ${clock(state.base.range[1], 2)}` : 'the whole recording'}${state.base.threads.length > 0 && state.base.file === state.file ? ` of ${plain(store.about.threads[state.base.threads[0]]?.name ?? '', 20)} ${store.about.threads[state.base.threads[0]]?.tid ?? ''}` : ''}`
-    : '';
   return (
     <section class="panel why" ref={panel} aria-label="Why" onPointerLeave={() => floating.showHint(null)}>
       <div class="ph">
@@ -218,8 +226,8 @@ export function WhyPanel() {
           choose={(view) => store.update({ view, zoom: 0 })}
         />
         <span class="selinfo" data-testid="selection">
-          <b>{rangeWords(state)}</b>
-          {about.has_times && ` · ${duration(length)}`} · {unit === 'samples' ? `${count(total)} samples` : weight(total, unit)} {baseline}
+          <b>{state.range ? rangeWords(state.range) : 'Whole recording'}</b>
+          {about.has_times && ` · ${duration(length)}`} · {unit === 'samples' ? `${count(total)} samples` : weight(total, unit)} {baselineWords(store)}
         </span>
         <div class="grow" />
         <Options />
