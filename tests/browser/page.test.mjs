@@ -266,9 +266,9 @@ test('a second range is the baseline of a difference; two threads and two files 
   execFileSync(program, ['convert', service(), '--from', `${b0}s`, '--until', `${b1}s`, '-o', before]);
   execFileSync(program, ['convert', service(), '--from', `${a0}s`, '--until', `${a1}s`, '-o', after]);
   const diff = JSON.parse(execFileSync(program, ['diff', before, after, '--normalize', '--json'], { encoding: 'utf8', maxBuffer: 1 << 28 }));
-  const words = (change) => Math.abs((change / diff.after) * 100).toFixed(1);
+  const pointsOf = (change) => Math.abs((change / diff.after) * 100).toFixed(1);
   const largest = [...diff.functions].sort((a, b) => Math.abs(b.after_self - b.before_self) - Math.abs(a.after_self - a.before_self));
-  assert.deepEqual(points.slice(0, 8).map((text) => text.slice(1)), largest.slice(0, 8).map((f) => words(f.after_self - f.before_self)));
+  assert.deepEqual(points.slice(0, 8).map((text) => text.slice(1)), largest.slice(0, 8).map((f) => pointsOf(f.after_self - f.before_self)));
 
   // One worker against the other: both have lanes of their own.
   await page.goto(page.url().replace(/#.*/, '#'));

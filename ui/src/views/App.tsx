@@ -31,20 +31,21 @@ export function App() {
     document.title = `${store.about.name} · nodescope`;
   }, [store.about.name]);
 
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (dialog || floating.menu.value) {
-        if (event.key === 'Escape') {
-          setDialog(null);
-          floating.showMenu(null);
-        }
-        return;
-      }
+  // As of the last drawing, not of the last effect: keys may follow each other faster than frames.
+  const pressed = useRef<(event: KeyboardEvent) => void>(() => {});
+  pressed.current = (event) => {
+    if (!dialog && !floating.menu.value) {
       runKey(event, { store, stalls: stallList, search: search.current!, show: setDialog, toggleTheme });
-    };
+    } else if (event.key === 'Escape') {
+      setDialog(null);
+      floating.showMenu(null);
+    }
+  };
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => pressed.current(event);
     window.addEventListener('keydown', onKey);
     return () => window.removeEventListener('keydown', onKey);
-  }, [store, stallList, dialog]);
+  }, []);
 
   return (
     <FloatingContext.Provider value={floating}>
