@@ -42,6 +42,8 @@ class SpeedscopeWriter {
  private:
   void collect_parts() {
     parts_ = samples_by_thread(profile_);
+    // The first event stays the first, whichever was sampled first.
+    std::ranges::stable_sort(parts_, {}, [](const ThreadSamples& part) { return part.event.value; });
     // speedscope opens no file without a profile.
     if (parts_.empty()) parts_.emplace_back();
     const auto has_no_frames = [&](std::uint32_t i) { return profile_.samples.stack(i) == kEmptyStack; };

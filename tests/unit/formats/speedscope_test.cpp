@@ -196,6 +196,18 @@ TEST(Speedscope, TheHeaviestThreadIsShownFirst) {
   EXPECT_NE(write(profile).find("\"activeProfileIndex\":1"), std::string::npos);
 }
 
+TEST(Speedscope, TheFirstEventStaysTheFirst) {
+  Profile profile;
+  const EventId clock = profile.intern_event("cpu-clock", Unit::kNanoseconds);
+  const EventId faults = profile.intern_event("page-faults", Unit::kCount);
+  profile.samples.add({0, kEmptyStack, {ThreadId{}, 0, faults}, 1});
+  profile.samples.add({5, kEmptyStack, {ThreadId{}, 0, clock}, 1000});
+  const Profile again = read(write(profile));
+  ASSERT_EQ(again.events().size(), 2u);
+  EXPECT_EQ(again.text(again.events()[0].name), "cpu-clock");
+  EXPECT_EQ(again.events()[0].unit, Unit::kNanoseconds);
+}
+
 TEST(Speedscope, AnEmptyProfileIsWritten) {
   EXPECT_EQ(read(write(Profile())).samples.size(), 0u);
 }
