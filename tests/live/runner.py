@@ -1,4 +1,4 @@
-"""Runs live tests so that what was left out can be seen: a line for each skip, and CTest's code for "skipped" when nothing ran."""
+"""Runs tests so that what was left out can be seen: a line for each skip, and CTest's code for "skipped" when nothing ran."""
 import sys
 import unittest
 
@@ -15,6 +15,8 @@ def run(suite):
     sys.exit(0 if ran > 0 else NOTHING_RAN)
 
 
-def run_module():
-    """Every test of the program that calls this."""
-    run(unittest.defaultTestLoader.loadTestsFromModule(sys.modules["__main__"]))
+def run_module(names=()):
+    """Every test of the program that calls this, or those named."""
+    module = sys.modules["__main__"]
+    loader = unittest.defaultTestLoader
+    run(loader.loadTestsFromNames(names, module) if names else loader.loadTestsFromModule(module))

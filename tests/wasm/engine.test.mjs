@@ -68,6 +68,7 @@ const recording = path.join(folder, "service.nscope");
 if (nodescope) run("convert", profile, "-o", recording);
 const plain = path.join(root, "tests/golden/recording/plain/input");
 const needsZstd = { skip: canDecompress ? false : "this Node has no zstd" };
+if (needsZstd.skip) console.log(`\nSKIPPED tests of compressed recordings: ${needsZstd.skip}, and there is no program zstd`);
 
 const tableOf = (engine, query) => {
   const table = engine.ask({ view: "table", limit: 100000, ...query });
