@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "analysis/xml_text.h"
 #include "app/page.h"
 #include "base/text.h"
 #include "formats/recording/recording_writer.h"
@@ -28,27 +29,7 @@ RecordingOptions options_for(std::size_t samples) {
 
 std::string escaped(std::string_view text) {
   std::string escaped;
-  for (const char c : to_valid_utf8(text)) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      case '"':
-        escaped += "&quot;";
-        break;
-      case '\0':  // which no attribute can hold
-        escaped += "\uFFFD";
-        break;
-      default:
-        escaped += c;
-    }
-  }
+  append_xml_text(escaped, text);
   return escaped;
 }
 

@@ -44,4 +44,8 @@ std::string with_thousands(std::uint64_t value);
 std::string human_bytes(std::uint64_t bytes);
 std::string human_duration_ns(std::uint64_t nanoseconds);
 
+// A value in the query of an address: "a%2Fb+c" -> "a/b c"; nothing if a % is not followed by two hexadecimal
+// digits.
+std::optional<std::string> decode_query_value(std::string_view text);
+
 }  // namespace nodescope

@@ -14,29 +14,9 @@ namespace {
 constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 constexpr std::size_t kMaxParts = 4096;
 
-std::optional<unsigned> hex_digit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
-  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
-  return std::nullopt;
-}
-
-std::string unescape(std::string_view text) {
-  std::string plain;
-  plain.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size()) {
-      const auto high = hex_digit(text[i + 1]);
-      const auto low = hex_digit(text[i + 2]);
-      if (high && low) {
-        plain += static_cast<char>(*high << 4 | *low);
-        i += 2;
-        continue;
-      }
-    }
-    plain += text[i] == '+' ? ' ' : text[i];
-  }
-  return plain;
+// What cannot be decoded is taken as it is.
+std::string decoded(std::string_view text) {
+  return decode_query_value(text).value_or(std::string(text));
 }
 
 std::unexpected<Error> refuse(std::string_view key, std::string_view value) {
@@ -54,8 +34,8 @@ Result<Query> Query::parse(std::string_view text) {
     if (part.empty()) continue;
     if (query.parts_.size() >= kMaxParts) return fail(ErrorCode::kUsage, "the question has too many parts");
     const std::size_t equals = std::min(part.find('='), part.size());
-    query.parts_.emplace_back(unescape(part.substr(0, equals)),
-                              unescape(part.substr(std::min(equals + 1, part.size()))));
+    query.parts_.emplace_back(decoded(part.substr(0, equals)),
+                              decoded(part.substr(std::min(equals + 1, part.size()))));
   }
   return query;
 }

@@ -18,14 +18,7 @@ struct TableRequest {
   bool split_tiers = false;
 };
 
-struct TableRow {
-  std::string name;
-  LabelParts parts;
-  FrameKind kind = FrameKind::kUnknown;
-  Origin origin = Origin::kUnknown;
-  JsTier tier = JsTier::kNone;
-  std::uint64_t self = 0;
-  std::uint64_t total = 0;
+struct TableRow : FunctionRow {
   std::uint64_t before_self = 0;  // of a comparison
   std::uint64_t before_total = 0;
 };

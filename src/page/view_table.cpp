@@ -16,14 +16,10 @@ namespace {
 
 constexpr std::uint32_t kMaxRows = 1'000'000;
 
-Result<std::vector<TableRow>> compare_functions(const Profile& before, const Profile& after,
-                                                const TableRequest& request, bool normalise) {
-  DiffOptions options;
-  options.normalise = normalise;
-  options.labels.merge_tiers = !request.split_tiers;
+std::vector<TableRow> rows_of(const Diff& diff) {
   std::vector<TableRow> rows;
-  for (DiffFunction& function : derive_diff(before, after, options).derive_functions()) {
-    TableRow row;
+  for (DiffFunction& function : diff.derive_functions()) {
+    TableRow& row = rows.emplace_back();
     row.name = std::move(function.name);
     row.parts = std::move(function.parts);
     row.kind = function.kind;
@@ -32,13 +28,15 @@ Result<std::vector<TableRow>> compare_functions(const Profile& before, const Pro
     row.total = function.after_total;
     row.before_self = function.before_self;
     row.before_total = function.before_total;
-    rows.push_back(std::move(row));
   }
   return rows;
 }
 
-double scaled(std::uint64_t value, double factor) {
-  return static_cast<double>(value) * factor;
+std::vector<TableRow> rows_of(FunctionTable table) {
+  std::vector<TableRow> rows;
+  rows.reserve(table.rows.size());
+  for (FunctionRow& row : table.rows) rows.push_back({std::move(row)});
+  return rows;
 }
 
 // Groups other than functions: two tables, put side by side by name and kind.
@@ -47,6 +45,9 @@ std::vector<TableRow> compare_groups(const FunctionTable& before, std::vector<Ta
   const double factor = normalise && before.total != 0 && after_total != 0
                             ? static_cast<double>(after_total) / static_cast<double>(before.total)
                             : 1;
+  const auto scaled = [factor](std::uint64_t value) {
+    return static_cast<std::uint64_t>(static_cast<double>(value) * factor);
+  };
   FlatMap<std::string, std::size_t> row_of;
   const auto key_of = [](FrameKind kind, std::string_view name) {
     return fmt::format("{}:{}", static_cast<int>(kind), name);
@@ -61,23 +62,8 @@ std::vector<TableRow> compare_groups(const FunctionTable& before, std::vector<Ta
       row.kind = old.kind;
       row.origin = old.origin;
     }
-    rows[entry->second].before_self = static_cast<std::uint64_t>(scaled(old.self, factor));
-    rows[entry->second].before_total = static_cast<std::uint64_t>(scaled(old.total, factor));
-  }
-  return rows;
-}
-
-std::vector<TableRow> rows_of(FunctionTable table) {
-  std::vector<TableRow> rows;
-  for (FunctionRow& old : table.rows) {
-    TableRow& row = rows.emplace_back();
-    row.name = std::move(old.name);
-    row.parts = std::move(old.parts);
-    row.kind = old.kind;
-    row.origin = old.origin;
-    row.tier = old.tier;
-    row.self = old.self;
-    row.total = old.total;
+    rows[entry->second].before_self = scaled(old.self);
+    rows[entry->second].before_total = scaled(old.total);
   }
   return rows;
 }
@@ -96,6 +82,38 @@ void sort_by_change(std::vector<TableRow>& rows, SortBy sort) {
     if (sort == SortBy::kTotal && by_total != 0) return by_total > 0;
     return a.name < b.name;
   });
+}
+
+FunctionTableOptions table_options(const TableRequest& request) {
+  FunctionTableOptions options;
+  options.group = request.group;
+  options.sort = request.sort;
+  options.labels.merge_tiers = !request.split_tiers;
+  return options;
+}
+
+Table compare(const Profile& before, const Profile& after, const TableRequest& request, bool normalise) {
+  Table table;
+  table.is_comparison = true;
+  if (request.group == GroupBy::kFunction) {
+    DiffOptions options;
+    options.normalise = normalise;
+    options.labels.merge_tiers = !request.split_tiers;
+    const Diff diff = derive_diff(before, after, options);
+    table.total = diff.after_total();
+    table.unit = diff.unit();
+    table.rows = rows_of(diff);
+  } else {
+    const FunctionTableOptions options = table_options(request);
+    FunctionTable groups = derive_function_table(after, options);
+    table.total = groups.total;
+    table.unit = groups.unit;
+    table.rows = compare_groups(derive_function_table(before, options), rows_of(std::move(groups)),
+                                table.total, normalise);
+  }
+  for (const TableRow& row : table.rows) table.before_total += row.before_self;
+  sort_by_change(table.rows, request.sort);
+  return table;
 }
 
 }  // namespace
@@ -134,30 +152,16 @@ Result<Table> derive_table(Session& session, const Query& query, const TableRequ
   const auto sums = session.sums(request.asked, by_thread);
   if (!sums) return std::unexpected(sums.error());
 
-  FunctionTableOptions options;
-  options.group = request.group;
-  options.sort = request.sort;
-  options.labels.merge_tiers = !request.split_tiers;
-  FunctionTable functions = derive_function_table((*sums)->profile, options);
   Table table;
-  table.total = functions.total;
-  table.unit = functions.unit;
-  table.rows = rows_of(std::move(functions));
-  if (*baseline) {
+  if (!*baseline) {
+    FunctionTable functions = derive_function_table((*sums)->profile, table_options(request));
+    table.total = functions.total;
+    table.unit = functions.unit;
+    table.rows = rows_of(std::move(functions));
+  } else {
     const auto before = session.sums(**baseline, by_thread);
     if (!before) return std::unexpected(before.error());
-    const bool normalise = query.text("normalise") != "0";
-    table.is_comparison = true;
-    if (request.group == GroupBy::kFunction) {
-      auto rows = compare_functions((*before)->profile, (*sums)->profile, request, normalise);
-      if (!rows) return std::unexpected(rows.error());
-      table.rows = std::move(*rows);
-    } else {
-      table.rows = compare_groups(derive_function_table((*before)->profile, options), std::move(table.rows),
-                                  table.total, normalise);
-    }
-    for (const TableRow& row : table.rows) table.before_total += row.before_self;
-    sort_by_change(table.rows, request.sort);
+    table = compare((*before)->profile, (*sums)->profile, request, query.text("normalise") != "0");
   }
   if (*filter) std::erase_if(table.rows, [&](const TableRow& row) { return !(*filter)->found_in(row.name); });
   table.rows_count = table.rows.size();

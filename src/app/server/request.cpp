@@ -89,21 +89,4 @@ std::expected<Route, Refusal> route(const RequestHead& request, const Gate& gate
   return route_below(rest.substr(1));
 }
 
-std::optional<std::string> decode_query_value(std::string_view text) {
-  constexpr std::size_t kEscape = 3;
-  std::string decoded;
-  decoded.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      decoded += text[i] == '+' ? ' ' : text[i];
-      continue;
-    }
-    const auto code = parse_number<std::uint8_t>(text.substr(i + 1, kEscape - 1), 16);
-    if (i + kEscape > text.size() || !code) return std::nullopt;
-    decoded += static_cast<char>(*code);
-    i += kEscape - 1;
-  }
-  return decoded;
-}
-
 }  // namespace nodescope::server

@@ -57,7 +57,4 @@ struct Refusal {
 // Paths are compared as they are, never tidied up: "..", "%2e" and "//" are in none that we know.
 std::expected<Route, Refusal> route(const RequestHead& request, const Gate& gate);
 
-// "a%2Fb+c" -> "a/b c"; nothing if a % is not followed by two hexadecimal digits.
-std::optional<std::string> decode_query_value(std::string_view text);
-
 }  // namespace nodescope::server

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "app/server/request.h"
+#include "base/text.h"
 #include "os/file.h"
 
 namespace nodescope::server {

@@ -61,6 +61,11 @@ export function flameQuery(state: State, about: About): Query {
   };
 }
 
+// Only my code regroups samples but leaves none out.
+export function causesQuery(state: State): Query {
+  return { view: 'causes', ...selectionQuery(state), my: undefined };
+}
+
 export function sandwichQuery(state: State): Query | null {
   if (!state.fn) return null;
   return { view: 'sandwich', ...selectionQuery(state), name: state.fn.name, place: state.fn.place, search: state.search };

@@ -14,8 +14,9 @@ export function prepare(canvas: HTMLCanvasElement, width: number, height: number
   return context;
 }
 
-// Stripes over a rectangle: "not known" and "lost", without a colour.
-export function hatch(g: CanvasRenderingContext2D, x: number, y: number, w: number, h: number, colour: string, step = 6): void {
+// Stripes over a rectangle: what colour alone would say.
+export function hatch(g: CanvasRenderingContext2D, x: number, y: number, w: number, h: number, colour: string): void {
+  const step = 6;
   g.save();
   g.beginPath();
   g.rect(x, y, w, h);

@@ -3,7 +3,7 @@
 import { clock } from '../app/format';
 import type { HeatMode, Range } from '../app/state';
 import { kCauses, type Heat } from '../wire/views';
-import { hatch, prepare } from './canvas';
+import { prepare } from './canvas';
 import type { Theme } from './palette';
 import { kGutter, type TimeAxis } from './time_axis';
 
@@ -75,7 +75,6 @@ function drawCells(g: CanvasRenderingContext2D, { heat, axis, rows, rowHeight, m
       const cell = from * rows + row;
       const count = heat.count[cell];
       const y = kHeatTop + row * rowHeight;
-      if (heat.lost?.[cell]) hatchCell(g, x, y, w, rowHeight, theme);
       if (count === 0) continue;
       const level = strength(heat, count);
       if (searching) {
@@ -93,12 +92,6 @@ function drawCells(g: CanvasRenderingContext2D, { heat, axis, rows, rowHeight, m
       g.globalAlpha = 1;
     }
   }
-}
-
-function hatchCell(g: CanvasRenderingContext2D, x: number, y: number, w: number, h: number, theme: Theme): void {
-  g.fillStyle = theme.get('panel');
-  g.fillRect(x, y, w, h);
-  hatch(g, x, y, w, h, theme.get('ink2'), 4);
 }
 
 function drawScales(g: CanvasRenderingContext2D, { axis, rows, rowHeight, title, subtitle, theme }: HeatPicture): void {

@@ -11,6 +11,7 @@ import { kRowHeight, type FlameLayout } from '../draw/flame_layout';
 import type { Theme } from '../draw/palette';
 import type { About, Flame } from '../wire/views';
 import { boxMenu, BoxTip, boxWords } from './boxes';
+import { ScrolledCanvas } from './ScrolledCanvas';
 
 export const kSide = 16;
 
@@ -130,44 +131,42 @@ export function FlameCanvas({ flame, layout }: { flame: Flame; layout: FlameLayo
   };
 
   return (
-    <div class="flamewrap" ref={wrap} onScroll={(event) => setScroll(event.currentTarget.scrollTop)}>
-      <div class="tall" style={{ height: `${contentHeight}px` }}>
-        <canvas
-          ref={canvas}
-          class="pinned"
-          data-testid="flame"
-          data-boxes={layout.tree.parent.length}
-          tabIndex={0}
-          role="application"
-          aria-label={`Flame graph, ${weight(flame.tree.total, flame.unit)}. Arrows walk from function to function, Enter zooms.`}
-          onKeyDown={onKey}
-          onPointerMove={(event) => {
-            const node = nodeAt(event);
-            if (node !== hovered) setHovered(node);
-            if (node === null) floating.showHint(null);
-            else tip(event, node);
-          }}
-          onPointerLeave={() => {
-            setHovered(null);
-            floating.showHint(null);
-          }}
-          onClick={(event) => {
-            const node = nodeAt(event);
-            if (node !== null && node !== zoom) zoomTo(node);
-          }}
-          onDblClick={(event) => {
-            const node = nodeAt(event);
-            if (node) showFunction(store, flame.labels.names[layout.tree.label[node]], flame.labels.places[layout.tree.label[node]]);
-          }}
-          onContextMenu={(event) => {
-            const node = nodeAt(event);
-            if (!node) return;
-            event.preventDefault();
-            floating.showHint(null);
-            floating.showMenu(boxMenu(store, layout, flame.labels, node, event.clientX, event.clientY, () => zoomTo(node)));
-          }}
-        />
-      </div>
-    </div>
+    <ScrolledCanvas
+      wrap={wrap}
+      canvas={canvas}
+      contentHeight={contentHeight}
+      scrolled={setScroll}
+      data-testid="flame"
+      data-boxes={layout.tree.parent.length}
+      tabIndex={0}
+      role="application"
+      aria-label={`Flame graph, ${weight(flame.tree.total, flame.unit)}. Arrows walk from function to function, Enter zooms.`}
+      onKeyDown={onKey}
+      onPointerMove={(event) => {
+        const node = nodeAt(event);
+        if (node !== hovered) setHovered(node);
+        if (node === null) floating.showHint(null);
+        else tip(event, node);
+      }}
+      onPointerLeave={() => {
+        setHovered(null);
+        floating.showHint(null);
+      }}
+      onClick={(event) => {
+        const node = nodeAt(event);
+        if (node !== null && node !== zoom) zoomTo(node);
+      }}
+      onDblClick={(event) => {
+        const node = nodeAt(event);
+        if (node) showFunction(store, flame.labels.names[layout.tree.label[node]], flame.labels.places[layout.tree.label[node]]);
+      }}
+      onContextMenu={(event) => {
+        const node = nodeAt(event);
+        if (!node) return;
+        event.preventDefault();
+        floating.showHint(null);
+        floating.showMenu(boxMenu(store, layout, flame.labels, node, event.clientX, event.clientY, () => zoomTo(node)));
+      }}
+    />
   );
 }

@@ -38,7 +38,6 @@ function Row({ table, row, most }: { table: Table; row: number; most: number }) 
   const choose = () => {
     if (state.group === 'function') showFunction(store, name, place);
     else if (state.group === 'file') showSource(store, `${name}:1`);
-    else store.update({ filter: '' });
   };
   const isComparison = table.beforeSelf !== undefined;
   return (

@@ -10,6 +10,7 @@ import { FlameLayout, kRowHeight } from '../draw/flame_layout';
 import type { Sandwich } from '../wire/views';
 import { boxMenu, BoxTip } from './boxes';
 import { kSide, monoCharWidth } from './FlameCanvas';
+import { ScrolledCanvas } from './ScrolledCanvas';
 
 const kCaption = 20;
 
@@ -98,42 +99,40 @@ export function SandwichCanvas({ sandwich }: { sandwich: Sandwich }) {
   };
 
   return (
-    <div class="flamewrap" ref={wrap} onScroll={(event) => setScroll(event.currentTarget.scrollTop)}>
-      <div class="tall" style={{ height: `${contentHeight}px` }}>
-        <canvas
-          ref={canvas}
-          class="pinned"
-          data-testid="sandwich"
-          role="img"
-          aria-label={`Callers and callees of ${store.state.fn?.name ?? ''}`}
-          onPointerMove={(event) => {
-            const spot = spotAt(event);
-            setHovered(spot);
-            floating.showHint(
-              spot && {
-                x: event.clientX,
-                y: event.clientY,
-                content: <BoxTip layout={halves[spot.half]} labels={sandwich.labels} node={spot.node} total={sandwich.total} unit={sandwich.unit} rootName={plain(store.state.fn?.name ?? '', 600)} />,
-              },
-            );
-          }}
-          onPointerLeave={() => {
-            setHovered(null);
-            floating.showHint(null);
-          }}
-          onClick={(event) => {
-            const spot = spotAt(event);
-            if (spot && spot.node !== 0) showFunction(store, ...names(spot));
-          }}
-          onContextMenu={(event) => {
-            const spot = spotAt(event);
-            if (!spot) return;
-            event.preventDefault();
-            floating.showHint(null);
-            floating.showMenu(boxMenu(store, halves[spot.half], sandwich.labels, spot.node, event.clientX, event.clientY));
-          }}
-        />
-      </div>
-    </div>
+    <ScrolledCanvas
+      wrap={wrap}
+      canvas={canvas}
+      contentHeight={contentHeight}
+      scrolled={setScroll}
+      data-testid="sandwich"
+      role="img"
+      aria-label={`Callers and callees of ${store.state.fn?.name ?? ''}`}
+      onPointerMove={(event) => {
+        const spot = spotAt(event);
+        setHovered(spot);
+        floating.showHint(
+          spot && {
+            x: event.clientX,
+            y: event.clientY,
+            content: <BoxTip layout={halves[spot.half]} labels={sandwich.labels} node={spot.node} total={sandwich.total} unit={sandwich.unit} rootName={plain(store.state.fn?.name ?? '', 600)} />,
+          },
+        );
+      }}
+      onPointerLeave={() => {
+        setHovered(null);
+        floating.showHint(null);
+      }}
+      onClick={(event) => {
+        const spot = spotAt(event);
+        if (spot && spot.node !== 0) showFunction(store, ...names(spot));
+      }}
+      onContextMenu={(event) => {
+        const spot = spotAt(event);
+        if (!spot) return;
+        event.preventDefault();
+        floating.showHint(null);
+        floating.showMenu(boxMenu(store, halves[spot.half], sandwich.labels, spot.node, event.clientX, event.clientY));
+      }}
+    />
   );
 }

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { count, duration, percent, plain } from '../app/format';
-import { useEngine } from '../app/queries';
+import { causesQuery, useEngine } from '../app/queries';
+import { kInitial } from '../app/state';
 import { useStore } from '../app/store';
+import { decodeCauses } from '../wire/decode';
 import { kCauses, type About } from '../wire/views';
 import type { Dialog } from './App';
 
@@ -51,11 +53,11 @@ function Trust({ show }: { show: (dialog: Dialog) => void }) {
 export function Strip({ show }: { show: (dialog: Dialog) => void }) {
   const store = useStore();
   const { about, state } = store;
-  const causes = useEngine({ view: 'causes', file: state.file || undefined, event: state.event || undefined }, (reply) => reply.columns.total as Float64Array);
+  const { data: causes } = useEngine(causesQuery({ ...kInitial, file: state.file, event: state.event }), decodeCauses);
   const process = processWords(about);
-  const total = causes.data?.reduce((a, b) => a + b, 0) ?? 0;
-  const idle = causes.data?.[kCauses.indexOf('idle')] ?? 0;
-  const gc = causes.data?.[kCauses.indexOf('gc')] ?? 0;
+  const total = causes?.total ?? 0;
+  const idle = causes?.by[kCauses.indexOf('idle')] ?? 0;
+  const gc = causes?.by[kCauses.indexOf('gc')] ?? 0;
   const seconds = about.duration_ns / 1e9;
   const busySamples = total > 0 ? (about.accounting.shown * (total - idle)) / total : 0;
   const cpus = about.rate_hz > 0 && seconds > 0 ? busySamples / about.rate_hz / seconds : 0;

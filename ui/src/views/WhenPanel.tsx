@@ -90,7 +90,6 @@ function heatTip(axis: TimeAxis, rows: number, heat: Heat | null, cell: Cell) {
       ) : (
         <div class="dim">Idle: no thread was on a CPU.</div>
       )}
-      {heat?.lost?.[at] ? <div class="warn">Samples were lost here.</div> : null}
     </>
   );
 }

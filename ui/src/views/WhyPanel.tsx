@@ -1,13 +1,13 @@
 import { useContext, useMemo, useRef, useState } from 'preact/hooks';
 import { stepOut } from '../app/actions';
-import { clock, count, duration, percent, plain, weight } from '../app/format';
-import { flameQuery, sandwichQuery, selectionQuery, useEngine } from '../app/queries';
+import { clock, duration, percent, plain, weight } from '../app/format';
+import { causesQuery, flameQuery, sandwichQuery, useEngine } from '../app/queries';
 import type { Palette, Range, State, WhyView } from '../app/state';
 import { FloatingContext, useStore, type Store } from '../app/store';
 import { FlameLayout } from '../draw/flame_layout';
 import { kCauseWords, kKindWords, type KindName } from '../draw/palette';
-import { decodeFlame, decodeSandwich } from '../wire/decode';
-import { kCauses, type Flame } from '../wire/views';
+import { decodeCauses, decodeFlame, decodeSandwich } from '../wire/decode';
+import { kCauses, type Causes, type Flame } from '../wire/views';
 import { FlameCanvas } from './FlameCanvas';
 import { Segments, Swatch } from './parts';
 import { SandwichCanvas } from './SandwichCanvas';
@@ -30,24 +30,20 @@ function baselineWords({ state, files, about }: Store): string {
   return `against ${[when, who].filter(Boolean).join(' of ')}`;
 }
 
-function Causes() {
-  const store = useStore();
-  const { data } = useEngine({ view: 'causes', ...selectionQuery(store.state), my: undefined }, (reply) => reply.columns.total as Float64Array);
-  if (!data || !store.about.kinds_known) return null;
-  const total = data.reduce((a, b) => a + b, 0);
-  const present = kCauseOrder.map((cause) => ({ cause, value: data[kCauses.indexOf(cause)] })).filter(({ value }) => value > 0);
+function CauseBar({ causes }: { causes: Causes }) {
+  const present = kCauseOrder.map((cause) => ({ cause, value: causes.by[kCauses.indexOf(cause)] })).filter(({ value }) => value > 0);
   return (
     <>
       <div class="legend causes" data-testid="causes">
         {present.map(({ cause, value }) => (
           <span key={cause}>
-            <Swatch token={`m-${cause}`} /> {kCauseWords[cause]} <b>{percent(value / total)}</b>
+            <Swatch token={`m-${cause}`} /> {kCauseWords[cause]} <b>{percent(value / causes.total)}</b>
           </span>
         ))}
       </div>
       <div class="causebar" aria-hidden="true">
         {present.map(({ cause, value }) => (
-          <i key={cause} style={{ flex: `${value / total} 0 0`, background: `var(--m-${cause})` }} />
+          <i key={cause} style={{ flex: `${value / causes.total} 0 0`, background: `var(--m-${cause})` }} />
         ))}
       </div>
     </>
@@ -207,9 +203,7 @@ export function WhyPanel() {
   const floating = useContext(FloatingContext);
   const panel = useRef<HTMLElement>(null);
   const { state, about } = store;
-  const flame = useEngine(flameQuery({ ...state, view: 'flame' }, about), decodeFlame);
-  const total = flame.data?.tree.total ?? 0;
-  const unit = flame.data?.unit ?? 'samples';
+  const { data: causes } = useEngine(causesQuery(state), decodeCauses);
   const length = state.range ? state.range[1] - state.range[0] : about.duration_ns;
   return (
     <section class="panel why" ref={panel} aria-label="Why" onPointerLeave={() => floating.showHint(null)}>
@@ -227,12 +221,12 @@ export function WhyPanel() {
         />
         <span class="selinfo" data-testid="selection">
           <b>{state.range ? rangeWords(state.range) : 'Whole recording'}</b>
-          {about.has_times && ` · ${duration(length)}`} · {unit === 'samples' ? `${count(total)} samples` : weight(total, unit)} {baselineWords(store)}
+          {about.has_times && ` · ${duration(length)}`} · {causes && weight(causes.total, causes.unit)} {baselineWords(store)}
         </span>
         <div class="grow" />
         <Options />
       </div>
-      <Causes />
+      {causes && about.kinds_known && <CauseBar causes={causes} />}
       {state.view === 'sandwich' ? <Sandwich /> : state.view === 'source' ? <SourceView /> : <Picture />}
     </section>
   );

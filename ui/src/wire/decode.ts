@@ -1,7 +1,7 @@
 // From replies to the views' types.
 
 import type { Reply } from './reply';
-import type { Flame, Heat, Labels, Lanes, Marker, Sandwich, SourceLines, Stalls, Table, Tree } from './views';
+import type { Causes, Flame, Heat, Labels, Lanes, Marker, Sandwich, SourceLines, Stalls, Table, Tree } from './views';
 
 export function decodeHeat({ json, columns }: Reply): Heat {
   return {
@@ -15,7 +15,6 @@ export function decodeHeat({ json, columns }: Reply): Heat {
     cause: columns.cause as Uint8Array,
     share: columns.share as Uint8Array,
     matched: columns.matched as Uint32Array | undefined,
-    lost: columns.lost as Uint8Array | undefined,
   };
 }
 
@@ -29,6 +28,11 @@ function boxes(columns: Reply['columns'], prefix: string, totals: Float64Array):
   const end = columns[`${prefix}end_time`] as Float64Array | undefined;
   if (!begin || !end) return { start: columns[`${prefix}start`] as Float64Array, width: totals };
   return { start: begin, width: end.map((time, i) => time - begin[i]) };
+}
+
+export function decodeCauses({ json, columns }: Reply): Causes {
+  const by = columns.total as Float64Array;
+  return { total: by.reduce((a, b) => a + b, 0), unit: json.unit, by };
 }
 
 function decodeTree(columns: Reply['columns'], prefix: string, total?: number): Tree {

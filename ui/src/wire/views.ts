@@ -80,7 +80,6 @@ export interface Heat {
   cause: Uint8Array;
   share: Uint8Array;
   matched?: Uint32Array;
-  lost?: Uint8Array;
 }
 
 export interface Lanes {
@@ -146,6 +145,13 @@ export interface Table {
   origin: Uint8Array;
   beforeSelf?: Float64Array;
   beforeTotal?: Float64Array;
+}
+
+// What a selection has, by cause.
+export interface Causes {
+  total: number;
+  unit: string;
+  by: Float64Array; // in the order of kCauses
 }
 
 export interface Stall {
