@@ -150,13 +150,5 @@ TEST_F(RouteTest, ASourceIsAskedForByOnePath) {
   }
 }
 
-TEST(DecodeQueryValue, UndoesWhatBrowsersDo) {
-  EXPECT_EQ(decode_query_value(""), "");
-  EXPECT_EQ(decode_query_value("a+b%20c%2B%2f%F0%9F%90%A2"), "a b c+/\U0001F422");
-  EXPECT_EQ(decode_query_value("%4"), std::nullopt);
-  EXPECT_EQ(decode_query_value("%-1"), std::nullopt);
-  EXPECT_EQ(decode_query_value("100%"), std::nullopt);
-}
-
 }  // namespace
 }  // namespace nodescope::server

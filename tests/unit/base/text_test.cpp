@@ -49,5 +49,13 @@ TEST(Text, NumbersForPeople) {
   EXPECT_EQ(human_duration_ns(2'500'000), "2.5 ms");
 }
 
+TEST(Text, ValuesOfAddressesAreDecodedAsBrowsersEncodeThem) {
+  EXPECT_EQ(decode_query_value(""), "");
+  EXPECT_EQ(decode_query_value("a+b%20c%2B%2f%F0%9F%90%A2"), "a b c+/\U0001F422");
+  EXPECT_EQ(decode_query_value("%4"), std::nullopt);
+  EXPECT_EQ(decode_query_value("%-1"), std::nullopt);
+  EXPECT_EQ(decode_query_value("100%"), std::nullopt);
+}
+
 }  // namespace
 }  // namespace nodescope
