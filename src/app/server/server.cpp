@@ -23,6 +23,7 @@ using asio::ip::tcp;
 constexpr std::size_t kTokenBytes = 16;
 constexpr std::size_t kMaxConnections = 64;
 constexpr std::chrono::milliseconds kPauseAfterFailure{100};
+constexpr std::chrono::milliseconds kPauseUntilRoom{10};
 
 }  // namespace
 
@@ -71,8 +72,20 @@ class Server::Listener {
   void accept() {
     acceptor_.async_accept([this](boost::system::error_code error, tcp::socket socket) {
       if (error) return accept_later();
-      accept();
-      if (make_room()) std::make_shared<Session>(std::move(socket), shared_)->await_request();
+      admit(std::move(socket));
+    });
+  }
+
+  // While all connections are being answered, the next client waits, and those after it in the kernel's
+  // queue.
+  void admit(tcp::socket socket) {
+    if (make_room()) {
+      std::make_shared<Session>(std::move(socket), shared_)->await_request();
+      return accept();
+    }
+    pause_.expires_after(kPauseUntilRoom);
+    pause_.async_wait([this, waiting = std::move(socket)](boost::system::error_code) mutable {
+      admit(std::move(waiting));
     });
   }
 
