@@ -95,6 +95,7 @@ FrameRole role_of(const Profile& profile, const Frame& frame) {
     case FrameKind::kWasm: {
       const std::string_view file = profile.text(frame.file);
       role.is_js = true;
+      role.is_nameless_js = function == "[unknown js]";
       if (file.starts_with("node:internal/main/")) {
         role.phase = LoopPhase::kStartup;
       } else if (file.starts_with("node:") || file.starts_with("internal/")) {
@@ -106,6 +107,8 @@ FrameRole role_of(const Profile& profile, const Frame& frame) {
       const std::string_view name = builtin_name(function);
       role.is_call_stub = std::ranges::any_of(
           kStubPrefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
+      // Stands for the function that it runs, where whoever took the sample did not know which.
+      role.is_nameless_js = name == "InterpreterEntryTrampoline";
       if (name == "RunMicrotasks") role.phase = LoopPhase::kMicrotasks;
       break;
     }

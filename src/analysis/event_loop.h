@@ -27,8 +27,9 @@ std::string_view to_string(LoopPhase phase);
 struct FrameRole {
   LoopPhase phase = LoopPhase::kUnknown;
   bool is_js = false;
-  bool is_call_stub = false;  // V8's code between a caller and the JavaScript that it calls
-  bool is_loop = false;       // of libuv's loop itself
+  bool is_nameless_js = false;  // JavaScript of which it is not known whose
+  bool is_call_stub = false;    // V8's code between a caller and the JavaScript that it calls
+  bool is_loop = false;         // of libuv's loop itself
 };
 
 // By FrameId.

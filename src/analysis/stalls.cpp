@@ -40,7 +40,7 @@ constexpr std::int64_t kMaxTimeNs = std::int64_t{1} << 61;
 constexpr double kUsualPeriodNs = 10e6;
 
 enum class Evidence : std::uint8_t {
-  kNothing,      // no JavaScript and no event loop: a stack that was not found whole
+  kNothing,      // no event loop, or functions without names: a stack that was not found whole
   kApplication,  // below JavaScript of the application
   kCollector,    // the collector, and nobody says who called it
   kLoop,         // the event loop, or Node's own code on its behalf
@@ -52,7 +52,8 @@ struct NodeFacts {
   std::uint32_t application = 0;  // the same with packages
   std::uint32_t sync = 0;         // the deepest synchronous function of Node
   LoopPhase phase = LoopPhase::kUnknown;
-  bool has_loop = false;  // libuv's loop, or JavaScript of Node
+  bool has_loop = false;      // libuv's loop, or JavaScript of Node
+  bool has_nameless = false;  // a function that may be the application's
   bool is_request = false;
   bool is_script = false;  // a script that is being loaded
 };
@@ -81,9 +82,9 @@ std::vector<NodeFacts> derive_node_facts(const Profile& profile, const FunctionT
     const std::string_view name = profile.text(frame.function);
     // "(program)" of a cpuprofile is all that is not JavaScript.
     if (frame.kind == FrameKind::kNative && name == "(program)") here.has_loop = true;
-    if (!role.is_js) continue;
+    if (role.is_nameless_js) here.has_nameless = true;
+    if (!role.is_js || role.is_nameless_js) continue;
     const Origin origin = origin_of(profile, frame).origin;
-    if (is_unresolved(profile, frame)) continue;
     if (origin == Origin::kOwn && !profile.text(frame.file).empty()) here.own = here.application = node;
     if (origin == Origin::kPackage) here.application = node;
     if (origin != Origin::kNode) continue;
@@ -118,34 +119,78 @@ struct Found {
   Stretch stretch;
 };
 
-// How long stretches of a thread are by chance, judged by all of them.  If calls end at any sample with the
-// same probability h, then of R stretches R (1 - h)^n have n samples or more.  Stretches are looked at from
-// the shortest on; the first length that less than a hundredth of a stretch should have is no chance any
-// more, and it and what is longer does not go into h.
+// How long stretches of a thread are by chance, judged by all of them.  Lengths are looked at from the
+// shortest on; the first that is improbable is no chance any more, nor is what is longer.
 class ChanceLength {
  public:
-  // 0 for a sample of the event loop that follows another.
-  void add(std::uint64_t samples) { ++counts_[samples]; }
+  void add(std::uint64_t samples) {
+    if (samples > 0) ++counts_[samples];
+  }
 
   // Stretches of so many samples and more are no chance.
   std::uint64_t least() const {
     std::vector<std::pair<std::uint64_t, std::uint64_t>> ordered(counts_.begin(), counts_.end());
     std::ranges::sort(ordered);
-    double stretches = 0;
-    double samples = 0;
+    Shorter any(ordered, 0);
+    Shorter not_short(ordered, kLeastSamples - 1);
     for (const auto& [length, count] : ordered) {
-      if (length >= kLeastSamples) {
-        const double end = stretches > 0 ? stretches / (stretches + samples) : 1;
-        if (stretches * std::pow(1 - end, static_cast<double>(length)) < kRare) return length;
-      }
-      stretches += static_cast<double>(count);
-      samples += static_cast<double>(count) * static_cast<double>(length);
+      if (length >= kLeastSamples && (any.has_gap_before(length) || not_short.makes_rare(length)))
+        return length;
+      any.add(length, count);
+      not_short.add(length, count);
     }
     return UINT64_MAX;
   }
 
  private:
-  static constexpr double kRare = 0.01;
+  using Lengths = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+
+  // What stretches that have ended tell about those that are longer.  If a call ends at any sample with the
+  // same probability h, then so many of all are longer than n samples: (1 - h)^n; and where r are longer, the
+  // next n lengths occur in none with the probability (1 - h)^(n r).  Most stretches may be much shorter than
+  // that because they are of other calls, so those up to `beyond` samples can be left out.
+  class Shorter {
+   public:
+    Shorter(const Lengths& all, std::uint64_t beyond) : beyond_(beyond), last_(beyond) {
+      for (const auto& [length, count] : all) longer_ += length > beyond ? static_cast<double>(count) : 0;
+    }
+
+    void add(std::uint64_t length, std::uint64_t count) {
+      if (length <= beyond_) return;
+      const auto stretches = static_cast<double>(count);
+      ended_ += stretches;
+      longer_ -= stretches;
+      ended_samples_ += stretches * static_cast<double>(length - beyond_);
+      last_ = length;
+    }
+
+    // Stalls beside short calls, of which nothing lies between.
+    bool has_gap_before(std::uint64_t length) const {
+      constexpr double kRare = 0.001;
+      constexpr std::uint64_t kManyTimes = 3;
+      const auto skipped = static_cast<double>(length - last_ - 1);
+      return length >= kManyTimes * last_ && std::pow(goes_on(), longer_ * skipped) < kRare;
+    }
+
+    // Less than a thousandth of a stretch would be expected to be so long.
+    bool makes_rare(std::uint64_t length) const {
+      constexpr double kRare = 0.001;
+      constexpr double kEnough = 4;  // to judge by
+      return ended_ >= kEnough &&
+             (ended_ + longer_) * std::pow(goes_on(), static_cast<double>(length - beyond_ - 1)) < kRare;
+    }
+
+   private:
+    double goes_on() const {
+      return ended_ > 0 ? 1 - ended_ / (ended_samples_ + longer_ * static_cast<double>(last_ - beyond_)) : 0;
+    }
+
+    std::uint64_t beyond_;
+    std::uint64_t last_;
+    double ended_ = 0;
+    double ended_samples_ = 0;
+    double longer_ = 0;
+  };
 
   FlatMap<std::uint64_t, std::uint64_t> counts_;  // by length
 };
@@ -206,7 +251,9 @@ class StallFinder {
     if (facts.application != 0) return Evidence::kApplication;
     const Cause cause = causes_[profile_.samples.stack(sample).index()];
     if (cause == Cause::kGc) return Evidence::kCollector;
-    if (cause == Cause::kIdle || facts.has_loop || facts.phase != LoopPhase::kUnknown) return Evidence::kLoop;
+    if (cause == Cause::kIdle) return Evidence::kLoop;
+    if (facts.has_nameless) return Evidence::kNothing;
+    if (facts.has_loop || facts.phase != LoopPhase::kUnknown) return Evidence::kLoop;
     return Evidence::kNothing;
   }
 

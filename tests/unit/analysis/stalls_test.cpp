@@ -41,6 +41,8 @@ class Recording {
         frame.kind = FrameKind::kGc;
       } else if (take("regexp:")) {
         frame.kind = FrameKind::kRegExp;
+      } else if (take("builtin:")) {
+        frame.kind = FrameKind::kBuiltin;
       } else if (take("unknown:")) {
         frame.kind = FrameKind::kUnknown;
       }
@@ -135,6 +137,21 @@ TEST(Stalls, GoOnThroughCollectionsUnknownStacksAndShortHoles) {
   EXPECT_EQ(report.stalls[0].duration_ns(), 130'000'000);
 }
 
+// perf knows interpreted functions only by the builtin that runs them all.
+TEST(Stalls, GoOnThroughFunctionsWithoutNames) {
+  Recording recording;
+  recording.begin();
+  recording.run(100, 150, below(kTimer, {"js:build"}));
+  recording.at(150, below({"main", "uv_run", "uv__run_timers"},
+                          {"builtin:Builtins_InterpreterEntryTrampoline", "builtin:ArrayMap"}));
+  recording.at(151, below(kTimer, {"js:[unknown js]"}));
+  recording.run(152, 200, below(kTimer, {"js:build"}));
+  recording.at(200, kPoll);
+  const StallReport report = recording.stalls();
+  ASSERT_EQ(report.stalls.size(), 1u);
+  EXPECT_EQ(report.stalls[0].duration_ns(), 100'000'000);
+}
+
 TEST(Stalls, AreNoShortCallbacksAtADistance) {
   Recording recording;
   recording.begin();
@@ -157,6 +174,26 @@ TEST(Stalls, AreNotWhatABusyServerHasByChance) {
   endless.begin();
   endless.run(100, 1100, below(kTimer, {"js:onRequest", "js:render"}));
   EXPECT_EQ(endless.stalls().stalls.size(), 1u);
+}
+
+// Idle at first, then so many requests that the loop is seen in one of nine samples only, for a hundred
+// times.
+TEST(Stalls, AreNotWhatABurstOfRequestsHasByChance) {
+  for (unsigned seed = 1; seed <= 20; ++seed) {
+    Recording recording;
+    recording.begin();
+    recording.run(100, 1100, kPoll);
+    unsigned random = seed;
+    for (int ms = 1100; ms < 2100; ++ms) {
+      random = random * 1'103'515'245 + 12'345;
+      recording.at(ms, (random >> 16) % 100 < 11 ? kPoll : below(kTimer, {"js:onRequest", "js:render"}));
+    }
+    EXPECT_TRUE(recording.stalls(20).stalls.empty()) << seed;
+    // Blocked for as long as 40 usual requests.
+    recording.run(2100, 2460, below(kTimer, {"js:onRequest", "js:aggregate"}));
+    recording.run(2460, 2500, kPoll);
+    EXPECT_EQ(recording.stalls(300).stalls.size(), 1u) << seed;
+  }
 }
 
 TEST(Stalls, SayWhatRepeatsOnlyIfItHoldsForAll) {
