@@ -81,7 +81,7 @@ Cause cause_below(Cause caller, Cause frame) {
   return takes_over(caller) && frame != Cause::kJs && !takes_over(frame) ? caller : frame;
 }
 
-Cause cause_of(FrameKind kind, std::string_view function) {
+Cause cause_of(FrameKind kind, Origin origin, std::string_view function) {
   switch (kind) {
     case FrameKind::kJs:
     case FrameKind::kWasm:
@@ -99,7 +99,8 @@ Cause cause_of(FrameKind kind, std::string_view function) {
     case FrameKind::kUnknown:
       break;
   }
-  return function == "(idle)" ? Cause::kIdle : Cause::kOther;
+  if (function == "(idle)") return Cause::kIdle;
+  return origin == Origin::kNative ? Cause::kNative : Cause::kOther;
 }
 
 std::vector<Cause> derive_causes(const Profile& profile) {
@@ -107,7 +108,8 @@ std::vector<Cause> derive_causes(const Profile& profile) {
   of_frame.reserve(profile.frames.size());
   for (std::size_t i = 0; i < profile.frames.size(); ++i) {
     const Frame& frame = profile.frames[FrameId{i}];
-    of_frame.push_back(cause_of(frame.kind, profile.text(frame.function)));
+    of_frame.push_back(
+        cause_of(frame.kind, origin_of(profile, frame).origin, profile.text(frame.function)));
   }
   std::vector<Cause> causes(profile.stacks.size(), Cause::kOther);
   for (std::size_t i = 1; i < causes.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/code_origin.h"
 #include "model/profile.h"
 
 namespace nodescope {
@@ -30,7 +31,7 @@ std::string_view to_string(Cause cause);
 std::vector<Cause> derive_causes(const Profile& profile);
 
 // The cause of a frame by itself: what it would be without callers.
-Cause cause_of(FrameKind kind, std::string_view function);
+Cause cause_of(FrameKind kind, Origin origin, std::string_view function);
 
 // The cause of a frame below a caller whose stack has `caller`.
 Cause cause_below(Cause caller, Cause frame);

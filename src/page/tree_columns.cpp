@@ -9,7 +9,7 @@ namespace nodescope::page {
 namespace {
 
 Cause label_cause(const LabelTable& labels, LabelId label) {
-  return cause_of(labels[label].kind, labels.parts(label).name);
+  return cause_of(labels[label].kind, labels[label].origin, labels.parts(label).name);
 }
 
 }  // namespace

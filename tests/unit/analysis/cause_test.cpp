@@ -56,6 +56,19 @@ TEST(Cause, OfWhatIsNotKnownIsOther) {
   EXPECT_EQ(derive_causes(without_stack), std::vector{Cause::kOther});
 }
 
+// As its colour and its row in the table of packages say.
+TEST(Cause, OfCodeWithoutSymbolInALibraryIsNative) {
+  Profile profile;
+  const EventId event = profile.intern_event("cpu", Unit::kSamples);
+  for (const char* module : {"/usr/lib/libc.so.6", "//anon", ""}) {
+    Frame frame;
+    frame.module = profile.strings.intern(module);
+    const StackId stack = profile.stacks.push(kEmptyStack, profile.frames.intern(frame));
+    profile.samples.add({0, stack, {ThreadId{}, 0, event}, 1});
+  }
+  EXPECT_EQ(causes_of(profile), "native other other");
+}
+
 std::string folded_text(std::string_view stacks) {
   Selection selection;
   selection.fold_event_loop = true;
