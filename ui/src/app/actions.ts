@@ -2,7 +2,7 @@
 
 import type { Stall } from '../wire/views';
 import { clock, duration, parsePlace } from './format';
-import type { Baseline, Range } from './state';
+import type { Baseline, Grouping, Range } from './state';
 import type { Store } from './store';
 
 export function select(store: Store, range: Range | null, step = true): void {
@@ -51,6 +51,21 @@ export function labelPattern(name: string, place: string): string {
 
 export function showFunction(store: Store, name: string, place: string): void {
   store.update({ fn: { name, place }, view: 'sandwich', zoom: 0 });
+}
+
+// A row of a table other than that of functions, by its group and name: its threads, or its functions.  Nothing for kinds and modules.
+export function actionOfGroup(store: Store, group: Grouping, name: string): (() => void) | undefined {
+  const { about } = store;
+  if (group === 'file') return parsePlace(`${name}:1`) ? () => showSource(store, `${name}:1`) : undefined;
+  if (group === 'process' || group === 'thread') {
+    // "node 4711": names may have numbers too.
+    const id = Number(/(\d+)$/.exec(name)?.[1] ?? NaN);
+    const threads = about.threads.flatMap((thread, i) => ((group === 'thread' ? thread.tid : about.processes[thread.process].pid) === id ? [i] : []));
+    return threads.length > 0 ? () => store.update({ threads, zoom: 0 }) : undefined;
+  }
+  // Beside packages the list has "(my code)", "node" and libraries.
+  const isPackage = group === 'package' && name !== 'node' && /^[@\w][\w@/.-]*$/.test(name) && !name.includes('.so');
+  return isPackage ? () => store.update({ group: 'function', filter: exactly(`node_modules/${name}/`) }) : undefined;
 }
 
 export function showSource(store: Store, place: string): void {

@@ -4,7 +4,7 @@ import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { encodeQuery, type Query } from '../wire/engine';
 import type { Reply } from '../wire/reply';
 import type { About } from '../wire/views';
-import type { State } from './state';
+import type { Palette, State } from './state';
 import { StoreContext } from './store';
 
 export function selectionQuery(state: State): Query {
@@ -31,6 +31,11 @@ function baselineQuery(state: State): Query {
     'base.exclude': state.exclude,
     'base.my': state.my,
   };
+}
+
+// Where nothing is known about kinds, they would all have one colour.
+export function paletteOf(state: State, about: About): Palette {
+  return state.palette === 'kind' && !about.kinds_known ? 'name' : state.palette;
 }
 
 // A chart is of one thread: the chosen one, or the busiest that runs JavaScript.

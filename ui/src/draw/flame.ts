@@ -8,6 +8,7 @@ import { type FlameLayout, kRowHeight } from './flame_layout';
 import { kindName, type Theme } from './palette';
 
 const kLeastWidth = 0.4;
+const kLeastRounded = 6;
 const kLeastTextWidth = 24;
 const kMaxDrawnName = 300;
 
@@ -54,7 +55,24 @@ function change(tree: Tree, node: number): number {
   return most > 0 ? (after - before) / most : 0;
 }
 
+interface Word {
+  text: string;
+  x: number;
+  y: number;
+  alpha: number;
+  most?: number; // in pixels, where letters may be wider than those that were counted
+}
+
+function mostOf(text: string, room: number): number | undefined {
+  return /[^\x20-\x7e…]/.test(text) ? room : undefined;
+}
+
 export class FlamePainter {
+  // Written after all boxes are drawn, style by style: to change the font for each word costs more than the word.
+  private readonly strong: Word[] = [];
+  private readonly normal: Word[] = [];
+  private readonly faint: Word[] = [];
+
   constructor(
     private readonly g: CanvasRenderingContext2D,
     private readonly look: FlameLook,
@@ -66,9 +84,29 @@ export class FlamePainter {
       const y = part.rowY(depth);
       part.layout.visitRow(depth, part.zoom, part.width, kLeastWidth, (node, x, w) => this.box(part, node, part.x + x, y, w));
     }
+    this.write();
     if (part.focused !== null) this.outline(part, part.focused, 2, this.look.theme.get('accent'));
     if (part.hovered !== null) this.outline(part, part.hovered, 1.5, this.look.theme.get('sel'));
     this.g.globalAlpha = 1;
+  }
+
+  private write(): void {
+    const { g } = this;
+    const { theme } = this.look;
+    g.textAlign = 'left';
+    const styles: [Word[], string, string][] = [
+      [this.strong, `600 11px ${theme.get('mono')}`, theme.get('k-ink')],
+      [this.normal, `11px ${theme.get('mono')}`, theme.get('k-ink')],
+      [this.faint, `11px ${theme.get('mono')}`, theme.get('k-ink2')],
+    ];
+    for (const [words, font, colour] of styles) {
+      g.font = font;
+      g.fillStyle = colour;
+      for (const { text, x, y, alpha, most } of words) {
+        g.globalAlpha = alpha;
+        g.fillText(text, x, y, most);
+      }
+    }
   }
 
   private box(part: FlamePart, node: number, x: number, y: number, w: number): void {
@@ -82,13 +120,14 @@ export class FlamePainter {
     g.fillStyle = this.fill(part, node);
     const width = Math.max(0.6, w - 1);
     const height = kRowHeight - 1;
-    if (w < 3) {
+    if (w <= kLeastRounded) {
       g.fillRect(x, y, width, height);
-      return;
+      if (w < 3) return;
+    } else {
+      g.beginPath();
+      g.roundRect(x, y, width, height, 2);
+      g.fill();
     }
-    g.beginPath();
-    g.roundRect(x, y, width, height, w > 6 ? 2 : 0);
-    g.fill();
     this.marks(part, node, x, y, width, height);
     if (w >= kLeastTextWidth) this.text(part, node, x, y, w, height);
   }
@@ -122,8 +161,8 @@ export class FlamePainter {
   }
 
   private text(part: FlamePart, node: number, x: number, y: number, w: number, h: number): void {
-    const { g } = this;
-    const { theme, charWidth } = this.look;
+    const { charWidth } = this.look;
+    const alpha = this.g.globalAlpha;
     const { tree } = part.layout;
     const label = tree.label[node];
     const isRoot = node === 0 && label === 0;
@@ -138,16 +177,12 @@ export class FlamePainter {
     const cut = name.length > room;
     if (cut) name = `${name.slice(0, Math.max(1, room - 1))}…`;
     const own = part.labels.origin[label] === Origin.own && part.labels.kind[label] === FrameKind.js;
-    g.font = `${own ? '600 ' : ''}11px ${theme.get('mono')}`;
-    g.fillStyle = theme.get('k-ink');
-    g.textAlign = 'left';
-    g.fillText(name, x + pad, y + h / 2 + 1, w - pad - 2);
+    (own ? this.strong : this.normal).push({ text: name, x: x + pad, y: y + h / 2 + 1, alpha, most: mostOf(name, w - pad - 2) });
     const left = room - name.length - 2;
     if (cut || place === '' || left < Math.min(place.length, 8)) return;
-    g.font = `11px ${theme.get('mono')}`;
-    g.fillStyle = theme.get('k-ink2');
     const shownPlace = place.length > left ? `${place.slice(0, left - 1)}…` : place;
-    g.fillText(shownPlace, x + pad + (name.length + 2) * charWidth, y + h / 2 + 1, w - pad - (name.length + 2) * charWidth);
+    const indent = pad + (name.length + 2) * charWidth;
+    this.faint.push({ text: shownPlace, x: x + indent, y: y + h / 2 + 1, alpha, most: mostOf(shownPlace, w - indent) });
   }
 
   private outline(part: FlamePart, node: number, thickness: number, colour: string): void {

@@ -51,9 +51,13 @@ export function App() {
     <FloatingContext.Provider value={floating}>
       <TopBar search={search} show={setDialog} />
       <Strip show={setDialog} />
-      <main class="grid">
-        <WhenPanel stalls={stallList} markers={markers.data ?? []} />
-        <StallsPanel result={stalls} />
+      <main class={store.about.has_times ? 'grid' : 'grid timeless'}>
+        {store.about.has_times && (
+          <>
+            <WhenPanel stalls={stallList} markers={markers.data ?? []} />
+            <StallsPanel result={stalls} />
+          </>
+        )}
         <WhyPanel />
         <FunctionsPanel />
       </main>

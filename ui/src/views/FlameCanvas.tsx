@@ -1,7 +1,7 @@
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { showFunction } from '../app/actions';
 import { plain, weight } from '../app/format';
-import { chartThread } from '../app/queries';
+import { chartThread, paletteOf } from '../app/queries';
 import { useSize } from '../app/size';
 import { FloatingContext, useStore } from '../app/store';
 import { useTheme } from '../app/theme';
@@ -73,7 +73,7 @@ export function FlameCanvas({ flame, layout }: { flame: Flame; layout: FlameLayo
     }
     const painter = new FlamePainter(g, {
       theme,
-      palette: state.palette,
+      palette: paletteOf(state, about),
       root: about.app_root,
       rootName,
       rootPlace: isChart ? `${weight(flame.tree.total, flame.unit)} on the CPU, in the order of time` : weight(flame.tree.total, flame.unit),

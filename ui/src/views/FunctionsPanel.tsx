@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { showFunction, showSource } from '../app/actions';
+import { actionOfGroup, showFunction } from '../app/actions';
 import { count, percent, plain, shortName, shortPlace, weight } from '../app/format';
 import { tableQuery, useEngine } from '../app/queries';
 import { useSize } from '../app/size';
@@ -35,16 +35,14 @@ function Row({ table, row, most }: { table: Table; row: number; most: number }) 
   const place = table.places[row] ?? '';
   const isCurrent = state.fn?.name === name && state.fn?.place === place;
   const share = (value: number) => (table.total > 0 ? value / table.total : 0);
-  const choose = () => {
-    if (state.group === 'function') showFunction(store, name, place);
-    else if (state.group === 'file') showSource(store, `${name}:1`);
-  };
+  const choose = state.group === 'function' ? () => showFunction(store, name, place) : actionOfGroup(store, state.group, name);
   const isComparison = table.beforeSelf !== undefined;
   return (
     <button
       type="button"
       class="tr"
       aria-current={isCurrent}
+      aria-disabled={!choose}
       title={plain(`${name}  ${place}\nself ${weight(table.self[row], table.unit)}, total ${weight(table.totals[row], table.unit)}`, 600)}
       onClick={choose}
     >

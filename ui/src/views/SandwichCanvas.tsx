@@ -1,5 +1,6 @@
 import { useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { showFunction } from '../app/actions';
+import { paletteOf } from '../app/queries';
 import { percent, plain, shortPlace, weight } from '../app/format';
 import { useSize } from '../app/size';
 import { FloatingContext, useStore } from '../app/store';
@@ -60,7 +61,7 @@ export function SandwichCanvas({ sandwich }: { sandwich: Sandwich }) {
     const g = prepare(canvas.current!, width, height);
     const painter = new FlamePainter(g, {
       theme,
-      palette: store.state.palette,
+      palette: paletteOf(store.state, store.about),
       root: store.about.app_root,
       rootName: plain(store.state.fn?.name ?? '', 300),
       rootPlace: `${plain(shortPlace(store.state.fn?.place ?? '', store.about.app_root), 300)}  ${weight(sandwich.total, sandwich.unit)}`,

@@ -41,7 +41,6 @@ function StallRow({ stall, longest }: { stall: Stall; longest: number }) {
 }
 
 export function StallsPanel({ result }: { result: Loaded<Stalls> }) {
-  const { about } = useStore();
   const stalls = result.data?.stalls ?? [];
   const total = stalls.reduce((sum, s) => sum + s.to_ns - s.from_ns, 0);
   const longest = stalls[0] ? stalls[0].to_ns - stalls[0].from_ns : 1;
@@ -62,7 +61,7 @@ export function StallsPanel({ result }: { result: Loaded<Stalls> }) {
       {result.error && <p class="problem">{result.error}</p>}
       {!result.loading && stalls.length === 0 && (
         <p class="insight">
-          {about.has_times ? `No stall of ${kLeastStallMs} ms or more was seen.` : 'Without times there are no stalls to see.'}
+          No stall of {kLeastStallMs} ms or more was seen.
           {best && ` Longest turn: ${duration(best.to_ns - best.from_ns)} at ${clock(best.from_ns, 1)}.`}
         </p>
       )}

@@ -242,18 +242,6 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
     return () => canvas.removeEventListener('wheel', onWheel);
   }, [axis, store, about]);
 
-  if (!about.has_times) {
-    return (
-      <section class="panel time" ref={panel}>
-        <div class="ph">
-          <h2>When</h2>
-          <span class="dim">This format holds no times: there is only a flame graph of all of it.</span>
-        </div>
-        <canvas ref={heatCanvas} hidden />
-        <canvas ref={laneCanvas} hidden />
-      </section>
-    );
-  }
   return (
     <section class="panel time" ref={panel} aria-label="When">
       <div class="ph">

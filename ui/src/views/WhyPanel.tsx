@@ -1,7 +1,7 @@
 import { useContext, useMemo, useRef, useState } from 'preact/hooks';
 import { stepOut } from '../app/actions';
 import { clock, duration, percent, plain, weight } from '../app/format';
-import { causesQuery, flameQuery, sandwichQuery, useEngine } from '../app/queries';
+import { causesQuery, flameQuery, paletteOf, sandwichQuery, useEngine } from '../app/queries';
 import type { Palette, Range, State, WhyView } from '../app/state';
 import { FloatingContext, useStore, type Store } from '../app/store';
 import { FlameLayout } from '../draw/flame_layout';
@@ -78,7 +78,7 @@ function Options() {
           ))}
           <label>
             Colour by
-            <select value={state.palette} onChange={(event) => store.update({ palette: event.currentTarget.value as Palette })}>
+            <select value={paletteOf(state, store.about)} onChange={(event) => store.update({ palette: event.currentTarget.value as Palette })}>
               <option value="kind">kind and tier</option>
               <option value="package">package or file</option>
               <option value="name">name</option>
@@ -142,7 +142,7 @@ function Legend({ isComparison }: { isComparison: boolean }) {
       </div>
     );
   }
-  if (!about.kinds_known || state.palette !== 'kind') return null;
+  if (paletteOf(state, about) !== 'kind') return null;
   const kinds: KindName[] = ['app', 'node', 'builtin', 'native', 'kernel', 'gc', 'compile', 'regexp', 'unknown'];
   return (
     <div class="foot">
@@ -221,7 +221,7 @@ export function WhyPanel() {
         />
         <span class="selinfo" data-testid="selection">
           <b>{state.range ? rangeWords(state.range) : 'Whole recording'}</b>
-          {about.has_times && ` · ${duration(length)}`} · {causes && weight(causes.total, causes.unit)} {baselineWords(store)}
+          {about.has_times ? ` · ${duration(length)}` : ' · this format holds no times'} · {causes && weight(causes.total, causes.unit)} {baselineWords(store)}
         </span>
         <div class="grow" />
         <Options />
