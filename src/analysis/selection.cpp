@@ -43,6 +43,8 @@ void copy_surroundings(const Profile& from, const SampleFilter& filter, Profile&
     marker.name = into.strings.intern(from.text(marker.name));
     into.markers.push_back(marker);
   }
+  for (const SourceText& source : from.sources)
+    into.sources.push_back({into.strings.intern(from.text(source.file)), source.text});
 }
 
 // The new context of every old one that passes.

@@ -8,16 +8,16 @@
 #include "analysis/code_origin.h"
 #include "analysis/group_totals.h"
 #include "analysis/label_trie.h"
+#include "base/check.h"
 #include "base/flat_map.h"
 
 namespace nodescope {
 
 namespace {
 
-struct SelfAndTotal {
-  std::vector<std::uint64_t> self;
-  std::vector<std::uint64_t> total;
-};
+std::uint64_t place_of(std::uint32_t line, std::uint32_t column) {
+  return std::uint64_t{line} << 32 | column;
+}
 
 // What groups of frames have; group_of_frame is by FrameId, kNoGroup for none.
 SelfAndTotal sum_groups(const Profile& profile, const std::vector<std::uint32_t>& group_of_frame,
@@ -54,8 +54,7 @@ SourceFile derive_source(const Profile& profile, std::string_view file, SourceBy
     const Frame& frame = profile.frames[FrameId{i}];
     if (profile.text(frame.file) != file || file.empty()) continue;
     source.functions.push_back({std::string(profile.text(frame.function)), frame.begin_line()});
-    const std::uint64_t place =
-        std::uint64_t{frame.line} << 32 | (by == SourceBy::kColumn ? frame.column : 0);
+    const std::uint64_t place = place_of(frame.line, by == SourceBy::kColumn ? frame.column : 0);
     const auto [entry, added] = ids.try_emplace(place, static_cast<std::uint32_t>(source.lines.size()));
     if (added) source.lines.push_back({frame.line, frame.column, 0, 0});
     SourceLine& line = source.lines[entry->second];
@@ -76,6 +75,25 @@ SourceFile derive_source(const Profile& profile, std::string_view file, SourceBy
   const auto repeated = std::ranges::unique(source.functions);
   source.functions.erase(repeated.begin(), repeated.end());
   return source;
+}
+
+SelfAndTotal sum_places(const Profile& profile, std::string_view file, const std::vector<SourceLine>& places,
+                        const std::vector<std::uint32_t>& group_of_place) {
+  NODESCOPE_CHECK(places.size() == group_of_place.size());
+  FlatMap<std::uint64_t, std::uint32_t> groups;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    groups.emplace(place_of(places[i].line, places[i].column), group_of_place[i]);
+    count = std::max<std::size_t>(count, std::size_t{group_of_place[i]} + 1);
+  }
+  std::vector<std::uint32_t> group_of_frame(profile.frames.size(), kNoGroup);
+  for (std::size_t i = 0; i < profile.frames.size(); ++i) {
+    const Frame& frame = profile.frames[FrameId{i}];
+    if (profile.text(frame.file) != file) continue;
+    if (const auto group = groups.find(place_of(frame.line, frame.column)); group != groups.end())
+      group_of_frame[i] = group->second;
+  }
+  return sum_groups(profile, group_of_frame, count);
 }
 
 std::vector<FileTotals> derive_files(const Profile& profile) {

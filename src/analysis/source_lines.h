@@ -37,6 +37,16 @@ struct SourceFile {
 
 SourceFile derive_source(const Profile& profile, std::string_view file, SourceBy by = SourceBy::kLine);
 
+struct SelfAndTotal {
+  std::vector<std::uint64_t> self;
+  std::vector<std::uint64_t> total;
+};
+
+// What groups of places have: `group_of_place` is by the lines of derive_source by column.  A source map
+// makes many places one line of the original.
+SelfAndTotal sum_places(const Profile& profile, std::string_view file, const std::vector<SourceLine>& places,
+                        const std::vector<std::uint32_t>& group_of_place);
+
 struct FileTotals {
   std::string path;
   std::uint64_t self = 0;

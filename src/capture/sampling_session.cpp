@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 
+#include "capture/process_sources.h"
 #include "formats/perf_data/abi.h"
 #include "formats/perf_data/words.h"
 #include "formats/symbol_name.h"
@@ -113,6 +114,8 @@ void SamplingSession::poll() {
     std::ranges::stable_sort(batch_, {}, &TimedRecord::time);
     for (auto& [pid, stacks] : processes_) stacks->begin_batch();
     for (const TimedRecord& record : batch_) handle(record.bytes);
+    // At once: the process may end, with the folders that only it had.
+    if (options_.keep_sources) keep_sources();
     forget_ended();
   }
   sampler_.release();
@@ -126,6 +129,14 @@ void SamplingSession::forget_ended() {
     if (threads && threads->size() > 1) return false;
     processes_.erase(static_cast<std::uint64_t>(pid));
     return true;
+  });
+}
+
+void SamplingSession::keep_sources() {
+  sources_.keep_new(profile_, [this](const std::string& path, std::uint64_t limit) {
+    std::vector<pid_t> pids;
+    for (const auto& [pid, stacks] : processes_) pids.push_back(static_cast<pid_t>(pid));
+    return read_source_of(pids, path, limit, profile_.diagnostics);
   });
 }
 

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "binary/kernel_image.h"
 #include "capture/process_stacks.h"
+#include "capture/source_keeper.h"
 #include "formats/perf_data/event_attributes.h"
 #include "formats/perf_data/sample_record.h"
 #include "model/profile.h"
@@ -25,6 +26,8 @@ struct SamplingOptions {
   bool follow_children = false;
   // Sampling begins when the target calls exec.
   bool begin_at_exec = false;
+  // The texts of JavaScript files go into the profile.
+  bool keep_sources = false;
 };
 
 // Every sample is one of these: taken = complete + incomplete + lost.
@@ -84,6 +87,7 @@ class SamplingSession {
   void note_facts(const ProcessStacks& process);
   void settle(const StackSummary& summary);
   void forget_ended();
+  void keep_sources();
 
   SamplingOptions options_;
   PerfSampler sampler_;
@@ -100,6 +104,7 @@ class SamplingSession {
   v8::ViewCache cache_;
   std::vector<pid_t> targets_;
   FlatMap<std::uint64_t, std::unique_ptr<ProcessStacks>> processes_;  // by pid
+  SourceKeeper sources_;
   std::vector<pid_t> ended_;  // main threads, whose processes may still be known
   std::vector<TimedRecord> batch_;
   std::int64_t last_exec_ns_ = 0;  // of a sampled process; 0: none

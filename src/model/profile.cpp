@@ -63,6 +63,12 @@ ThreadId Profile::intern_thread(ProcessId process, std::int32_t tid, std::string
   return id;
 }
 
+const SourceText* Profile::find_source(std::string_view file) const {
+  const auto found =
+      std::ranges::find_if(sources, [&](const SourceText& source) { return text(source.file) == file; });
+  return found != sources.end() ? &*found : nullptr;
+}
+
 void append(Profile& into, const Profile& from) {
   std::vector<StringId> strings(from.strings.size());
   for (std::size_t i = 0; i < strings.size(); ++i)
@@ -117,6 +123,10 @@ void append(Profile& into, const Profile& from) {
     marker.thread = threads[marker.thread.index()];
     marker.name = strings[marker.name.index()];
     into.markers.push_back(marker);
+  }
+  for (const SourceText& source : from.sources) {
+    const StringId file = strings[source.file.index()];
+    if (into.find_source(into.text(file)) == nullptr) into.sources.push_back({file, source.text});
   }
 
   into.facts.insert(from.facts.begin(), from.facts.end());

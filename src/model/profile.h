@@ -69,6 +69,14 @@ struct Marker {
   bool operator==(const Marker&) const = default;
 };
 
+// The text of a file that frames name, or of its source map, as it was when the profile was taken.
+struct SourceText {
+  StringId file;
+  std::string text;
+
+  bool operator==(const SourceText&) const = default;
+};
+
 // A CPU or allocation profile, whatever it came from.  Plain tables that refer to each other by id.
 // Thread 0 and process 0 always exist: "not known", with pid and tid 0 and no name.  Event 0 exists as soon
 // as there is a sample; it is the one that views show unless another is asked for.
@@ -84,6 +92,7 @@ class Profile {
   SampleTable samples;
   std::vector<Mapping> mappings;
   std::vector<Marker> markers;
+  std::vector<SourceText> sources;  // only where they were asked for; one for each file
   Diagnostics diagnostics;
 
   // Facts about the recording, in the user's words: "command", "node", "host", "rate", "format".
@@ -106,6 +115,8 @@ class Profile {
   const Thread& thread(ThreadId id) const { return threads_[id.index()]; }
 
   std::string_view text(StringId id) const { return strings[id]; }
+  // Null where the text was not kept.
+  const SourceText* find_source(std::string_view file) const;
 
  private:
   std::vector<Event> events_;

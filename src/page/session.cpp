@@ -30,6 +30,7 @@ constexpr auto kAnswers = std::to_array<std::pair<std::string_view, Answer>>({
     {"sandwich", answer_sandwich},
     {"source", answer_source},
     {"files", answer_files},
+    {"text", answer_text},
     {"markers", answer_markers},
     {"export", answer_export},
 });

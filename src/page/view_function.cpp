@@ -1,4 +1,6 @@
 // Views of one function, one file, and what a recording says besides its samples.
+#include <fmt/format.h>
+
 #include "analysis/sample_filter.h"
 #include "analysis/sandwich.h"
 #include "analysis/source_lines.h"
@@ -22,6 +24,26 @@ Result<Asked> parse_whole_stacks(const Session& session, const Query& query) {
 void write_total(const Profile& sums, Reply& reply) {
   reply.member("unit", to_string(sums.events().front().unit));
   reply.member("total", derive_total(sums, EventId{}, CountBy::kWeight));
+}
+
+// The lines of a file that was made from others, by a list of groups for its places.
+Result<void> answer_source_groups(Session& session, const Query& query, Reply& reply) {
+  const auto asked = parse_whole_stacks(session, query);
+  if (!asked) return std::unexpected(asked.error());
+  const auto sums = session.sums(*asked);
+  if (!sums) return std::unexpected(sums.error());
+  const Profile& profile = (*sums)->profile;
+  const std::string_view path = query.text("path");
+  const std::vector<SourceLine> places = derive_source(profile, path, SourceBy::kColumn).lines;
+  if (places.empty()) return fail(ErrorCode::kUsage, "groups=: the file has no places");
+  const auto groups = query.integers("groups", static_cast<std::uint32_t>(places.size() - 1));
+  if (!groups) return std::unexpected(groups.error());
+  if (groups->size() != places.size())
+    return fail(ErrorCode::kUsage, fmt::format("groups=: {} for {} places", groups->size(), places.size()));
+  const SelfAndTotal found = sum_places(profile, path, places, *groups);
+  reply.make_column<double>("self", found.self.size(), [&](std::size_t i) { return found.self[i]; });
+  reply.make_column<double>("total", found.total.size(), [&](std::size_t i) { return found.total[i]; });
+  return {};
 }
 
 }  // namespace
@@ -48,6 +70,7 @@ Result<void> answer_sandwich(Session& session, const Query& query, Reply& reply)
 }
 
 Result<void> answer_source(Session& session, const Query& query, Reply& reply) {
+  if (query.find("groups")) return answer_source_groups(session, query, reply);
   const auto asked = parse_whole_stacks(session, query);
   if (!asked) return std::unexpected(asked.error());
   const auto sums = session.sums(*asked);
@@ -69,6 +92,16 @@ Result<void> answer_source(Session& session, const Query& query, Reply& reply) {
   reply.make_column<std::uint32_t>("column", lines.size(), [&](std::size_t i) { return lines[i].column; });
   reply.make_column<double>("self", lines.size(), [&](std::size_t i) { return lines[i].self; });
   reply.make_column<double>("total", lines.size(), [&](std::size_t i) { return lines[i].total; });
+  return {};
+}
+
+Result<void> answer_text(Session& session, const Query& query, Reply& reply) {
+  const auto asked = session.parse_asked(query);
+  if (!asked) return std::unexpected(asked.error());
+  const SourceText* source = session.recording(*asked).profile.find_source(query.text("path"));
+  reply.member("is_kept", source != nullptr);
+  const std::string_view text = source != nullptr ? std::string_view(source->text) : std::string_view();
+  reply.column("bytes", std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
   return {};
 }
 

@@ -17,6 +17,7 @@ Result<void> answer_flame(Session& session, const Query& query, Reply& reply);
 Result<void> answer_stalls(Session& session, const Query& query, Reply& reply);
 Result<void> answer_sandwich(Session& session, const Query& query, Reply& reply);
 Result<void> answer_source(Session& session, const Query& query, Reply& reply);
+Result<void> answer_text(Session& session, const Query& query, Reply& reply);
 Result<void> answer_files(Session& session, const Query& query, Reply& reply);
 Result<void> answer_markers(Session& session, const Query& query, Reply& reply);
 Result<void> answer_export(Session& session, const Query& query, Reply& reply);

@@ -389,6 +389,29 @@ test('the source has samples by line, through source maps too', async () => {
   await page.context().close();
 });
 
+test('a recording keeps its sources, and so does the report that is made of it', async () => {
+  const app = join(folder, 'kept');
+  mkdirSync(app);
+  writeFileSync(join(app, 'loop.js'), 'function loop(n) {\n  let x = 0;\n  for (let i = 0; i < n; i++) x = (x * 31 + i) | 0;\n  return x;\n}\n'
+    + 'const end = Date.now() + 2000;\nwhile (Date.now() < end) loop(1e6);\n');
+  const recording = join(folder, 'kept.nscope');
+  execFileSync(program, ['record', '--sources', '--no-open', '-o', recording, '--', 'node', join(app, 'loop.js')], { stdio: ['ignore', 'ignore', 'pipe'] });
+  rmSync(app, { recursive: true });
+  const report = join(folder, 'kept.html');
+  execFileSync(program, ['view', recording, '-o', report]);
+  for (const address of [await serve(recording), `file://${report}`]) {
+    const page = await open(address, { hash: '#filter=loop' });
+    await page.locator('[data-testid=functions] .tr', { hasText: 'loop' }).first().click();
+    await page.keyboard.press('4');
+    await settled(page);
+    const hot = page.locator('.source .ln', { hasText: 'x * 31' });
+    await hot.waitFor();
+    assert.ok(parseFloat(await hot.locator('.v').first().textContent()) > 40);
+    assert.deepEqual(page.problems, []);
+    await page.context().close();
+  }
+});
+
 test('everything can be reached by keyboard, and help lists the keys', async () => {
   const page = await open(await serve(service()));
   await page.keyboard.press(']');

@@ -122,7 +122,7 @@ class ContainerTest(unittest.TestCase):
         container = self.start()
         with tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/inside.nscope"
-            done = subprocess.run([NODESCOPE, "record", container.name, "-d", "2", "-F", "199", "-o", path], capture_output=True,
+            done = subprocess.run([NODESCOPE, "record", container.name, "-d", "2", "-F", "199", "--sources", "-o", path], capture_output=True,
                                   text=True, timeout=60)
             self.assertEqual(done.returncode, 0, done.stderr)
             seen = recording.Recording(str(NODESCOPE), path)
@@ -131,6 +131,7 @@ class ContainerTest(unittest.TestCase):
         self.assertGreater(len(inside), 5, done.stdout)
         self.assertGreater(len(inside), 0.9 * len(stacks))
         self.assertEqual(seen.profile["facts"]["node"], VERSION)
+        self.assertEqual(seen.profile["sources"], [{"file": "/app/inside.js", "text": PROGRAM}])
         self.assertTrue(any(f["kind"] == "native" and f["function"].startswith("node::") for f in inside[0]), inside[0])
 
     def regexp_names(self, container):

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseReply } from '../src/wire/reply';
-import { mapAddress } from '../src/app/source_map';
+import { TraceMap } from '@jridgewell/trace-mapping';
+import { countOriginals, groupByOriginal, mapAddress } from '../src/app/source_map';
 import { TimeAxis } from '../src/draw/time_axis';
 
 function reply(json: object, tail: ArrayBuffer): ArrayBuffer {
@@ -31,6 +32,17 @@ describe('source maps', () => {
     expect(mapAddress('x();\n/*# sourceMappingURL=b.map */')).toBe('b.map');
     expect(mapAddress('//# sourceMappingURL=old.map\n//# sourceMappingURL=new.map')).toBe('new.map');
     expect(mapAddress('x()')).toBeNull();
+  });
+
+  it('make one line of several places', () => {
+    // Line by line: 1 -> 1, 2 and 3 -> 2; the fourth line comes from nowhere.
+    const map = new TraceMap({ version: 3, sources: ['a.ts'], sourcesContent: ['one\ntwo'], names: [], mappings: 'AAAA;AACA;AAAA;A' });
+    const { groups, originals } = groupByOriginal(map, { line: [1, 2, 3, 4], column: [1, 1, 1, 1] });
+    expect(groups).toEqual([0, 1, 1, 2]);
+    const [counts] = countOriginals(map, originals, { self: [1, 2, 9], total: [3, 4, 9] });
+    expect(counts.file).toEqual({ path: 'a.ts', lines: ['one', 'two'] });
+    expect([...counts.self]).toEqual([[1, 1], [2, 2]]);
+    expect([...counts.total]).toEqual([[1, 3], [2, 4]]);
   });
 });
 

@@ -8,6 +8,7 @@
 #include "app/input.h"
 #include "app/output.h"
 #include "app/selection_options.h"
+#include "app/source_files.h"
 #include "app/views.h"
 #include "base/text.h"
 #include "formats/format.h"
@@ -21,6 +22,7 @@ struct Options {
   std::string output = "-";
   std::string to;
   bool json = false;
+  bool sources = false;
   SelectionOptions selection;
 };
 
@@ -66,6 +68,7 @@ Result<void> convert(const Options& options) {
   if (!profile) return std::unexpected(profile.error());
   auto selected = select(std::move(*profile), options.selection);
   if (!selected) return std::unexpected(selected.error());
+  if (options.sources) keep_sources_of_disk(selected->profile);
   const std::string path =
       writer->is_text ? options.output
                       : binary_output_path(options.output, fmt::format("profile{}", writer->extension));
@@ -90,6 +93,9 @@ void add_convert_command(CLI::App& app, Run& run) {
       ->type_name("FILE");
   command->add_option("--to", options->to, writable_names())->type_name("FORMAT");
   command->add_flag("--json", options->json, "Say on standard error, in JSON, what was written");
+  command->add_flag(
+      "--sources", options->sources,
+      "Put the texts of JavaScript files into it, as they are on this disk (nscope, html, json)");
   add_selection_options(*command, options->selection, ToMeans::kFormat);
   command->footer(
       "Examples\n"

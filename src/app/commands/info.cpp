@@ -128,6 +128,11 @@ std::string info_text(const Selected& selected, const Contents& contents) {
   if (contents.without_stack != 0) line("no stack", with_thousands(contents.without_stack) + " samples");
   if (!profile.mappings.empty()) line("mappings", with_thousands(profile.mappings.size()));
   if (!profile.markers.empty()) line("markers", with_thousands(profile.markers.size()));
+  if (!profile.sources.empty()) {
+    std::uint64_t bytes = 0;
+    for (const SourceText& source : profile.sources) bytes += source.text.size();
+    line("sources", fmt::format("{} files, {}", with_thousands(profile.sources.size()), human_bytes(bytes)));
+  }
   append_threads(profile, contents, text);
   append_diagnostics(profile.diagnostics, text);
   return text;
@@ -184,6 +189,7 @@ Result<void> write_json(const Selected& selected, const Contents& contents, Byte
   json.end_object();
   json.key("mappings").count(profile.mappings.size());
   json.key("markers").count(profile.markers.size());
+  json.key("sources").count(profile.sources.size());
   write_events(json, profile, contents);
   write_threads(json, profile, contents);
   json.line().key("diagnostics");

@@ -28,6 +28,7 @@ struct Options {
   std::optional<double> seconds;
   unsigned frequency = 99;
   bool children = false;
+  bool sources = false;
   bool no_open = false;
   std::string output;
 };
@@ -53,7 +54,7 @@ Result<void> show(const Profile& profile, const std::string& output, bool opens_
 Result<Profile> record_processes(const Options& options, const std::string& output) {
   const auto pids = select_targets(options.targets.spec());
   if (!pids) return std::unexpected(pids.error());
-  SamplingSession session({options.frequency, options.children, false});
+  SamplingSession session({options.frequency, options.children, false, options.sources});
   if (auto attached = attach_all(session, *pids); !attached) return std::unexpected(attached.error());
   return record(session, {options.seconds.value_or(kDefaultSeconds), output},
                 [&] { return !session.has_targets(); });
@@ -63,7 +64,7 @@ Result<Profile> record_processes(const Options& options, const std::string& outp
 Result<Profile> record_program(const Options& options, const std::string& output) {
   auto program = HeldProgram::start(options.program);
   if (!program) return std::unexpected(program.error());
-  SamplingSession session({options.frequency, true, true});
+  SamplingSession session({options.frequency, true, true, options.sources});
   if (auto attached = session.attach(program->pid()); !attached) return std::unexpected(attached.error());
   if (auto started = program->let_go(); !started) return std::unexpected(started.error());
   auto profile = record(session, {options.seconds, output}, [&] { return program->exit_code().has_value(); });
@@ -97,6 +98,9 @@ void add_record_command(CLI::App& app, Run& run, const std::vector<std::string>&
              ->type_name("HZ"),
         1, kMaxFrequency);
   command->add_flag("--children", options->children, "Also processes that are started from now on");
+  command->add_flag(
+      "--sources", options->sources,
+      "Keep the texts of JavaScript files and their source maps in the recording (.nscope, .html)");
   command
       ->add_option("-o,--output", options->output,
                    "Where to write, by its ending in any format (nodescope-DATE-TIME.nscope)")

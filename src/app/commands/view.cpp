@@ -9,6 +9,7 @@
 #include "app/selection_options.h"
 #include "app/server/recordings.h"
 #include "app/show_page.h"
+#include "app/source_files.h"
 
 namespace nodescope {
 
@@ -21,17 +22,16 @@ struct Options {
   std::string output;
   std::uint16_t port = 0;
   bool no_open = false;
+  bool sources = false;
   SelectionOptions selection;
 };
 
-Result<void> add_input(ReportHtml& report, const std::string& path, const std::string& name,
-                       const SelectionOptions& selection) {
+Result<Profile> read_selected(const std::string& path, const SelectionOptions& selection) {
   auto profile = read_input(path);
-  if (!profile) return std::unexpected(profile.error());
-  if (selection == SelectionOptions{}) return report.add(name, *profile);
-  const auto selected = select(std::move(*profile), selection);
+  if (!profile || selection == SelectionOptions{}) return profile;
+  auto selected = select(std::move(*profile), selection);
   if (!selected) return std::unexpected(selected.error());
-  return report.add(name, selected->profile);
+  return std::move(selected->profile);
 }
 
 Result<void> write_report(const Options& options) {
@@ -40,7 +40,10 @@ Result<void> write_report(const Options& options) {
   return write_output(options.output, [&](ByteSink& sink) -> Result<void> {
     ReportHtml report(sink);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      if (auto added = add_input(report, inputs[i], names[i], options.selection); !added) return added;
+      auto profile = read_selected(inputs[i], options.selection);
+      if (!profile) return std::unexpected(profile.error());
+      if (options.sources) keep_sources_of_disk(*profile);
+      if (auto added = report.add(names[i], *profile); !added) return added;
     }
     return report.finish();
   });
@@ -70,6 +73,8 @@ void add_view_command(CLI::App& app, Run& run) {
   limit(*command->add_option("--port", options->port, "Port of 127.0.0.1 (a free one)")->type_name("N"), 1,
         kMaxPort);
   command->add_flag("--no-open", options->no_open, "Only print the address");
+  command->add_flag("--sources", options->sources,
+                    "With -o: put the texts of JavaScript files into it, as they are on this disk");
   add_selection_options(*command, options->selection);
   command->footer(
       "The address, which is secret and new each time, is printed on standard output. Ctrl-C ends the "

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "app/selection_options.h"
-#include "app/server/source_files.h"
+#include "app/source_files.h"
 #include "base/result.h"
 
 namespace nodescope::server {

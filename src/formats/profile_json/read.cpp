@@ -101,6 +101,8 @@ class ProfileJsonReader {
       each_object([&] { read_marker(); });
     } else if (key == "mappings") {
       each_object([&] { read_mapping(); });
+    } else if (key == "sources") {
+      each_object([&] { read_source(); });
     }
   }
 
@@ -289,6 +291,19 @@ class ProfileJsonReader {
     }
     mapping_processes_.push_back(process);
     profile_.mappings.push_back(mapping);
+  }
+
+  void read_source() {
+    SourceText source;
+    auto members = reader_.object();
+    while (const auto key = members.next()) {
+      if (*key == "file") {
+        source.file = json::read_interned(reader_, profile_);
+      } else if (*key == "text") {
+        source.text = reader_.string().value_or("");
+      }
+    }
+    profile_.sources.push_back(std::move(source));
   }
 
   // ---------------------------------------------------------------- building

@@ -25,6 +25,7 @@ class ProfileJsonWriter {
     write_samples();
     write_markers();
     write_mappings();
+    write_sources();
     writer_.end_object();
   }
 
@@ -162,6 +163,18 @@ class ProfileJsonWriter {
       writer_.key("file_offset").string(fmt::format("{:x}", mapping.file_offset));
       writer_.key("file").string(profile_.text(mapping.file));
       write_text("build_id", mapping.build_id);
+      writer_.end_object();
+    }
+    writer_.end_array();
+  }
+
+  void write_sources() {
+    if (profile_.sources.empty()) return;
+    writer_.line().key("sources").begin_array();
+    for (const SourceText& source : profile_.sources) {
+      writer_.line().begin_object();
+      writer_.key("file").string(profile_.text(source.file));
+      writer_.key("text").string(source.text);
       writer_.end_object();
     }
     writer_.end_array();

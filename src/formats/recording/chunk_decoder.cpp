@@ -99,7 +99,7 @@ std::uint64_t ChunkDecoder::memory_bytes() const {
   return profile_.strings.memory_bytes() + profile_.frames.size() * kFrameBytes +
          profile_.stacks.size() * kStackBytes + profile_.samples.memory_bytes() +
          profile_.mappings.size() * sizeof(Mapping) + profile_.markers.size() * sizeof(Marker) +
-         ids * sizeof(std::uint32_t);
+         source_bytes_ + ids * sizeof(std::uint32_t);
 }
 
 // Ids 0 of these tables need no definition: the empty string, the empty stack, the unknown process and
@@ -136,6 +136,7 @@ Result<void> ChunkDecoder::decode_section(Section section, Cursor in) {
       Known{Section::kFacts, "facts", &ChunkDecoder::decode_facts},
       Known{Section::kDiagnostics, "diagnostics", &ChunkDecoder::decode_diagnostics},
       Known{Section::kTotals, "totals", &ChunkDecoder::decode_totals},
+      Known{Section::kSources, "sources", &ChunkDecoder::decode_sources},
   };
   const auto known = std::ranges::find(kKnown, section, &Known::section);
   if (known == kKnown.end()) {
@@ -279,6 +280,19 @@ bool ChunkDecoder::decode_markers(Cursor in) {
     marker.name = string(in.varint());
     if (in.failed()) return false;
     profile_.markers.push_back(marker);
+  }
+  return true;
+}
+
+bool ChunkDecoder::decode_sources(Cursor in) {
+  while (in.remaining() > 0) {
+    const StringId file = string(in.varint());
+    const std::string_view text = in.text();
+    if (in.failed()) return false;
+    // A chunk that could be written only in part is written again.
+    if (file == StringId{} || !source_files_.insert(file.value).second) continue;
+    profile_.sources.push_back({file, std::string(text)});
+    source_bytes_ += text.size();
   }
   return true;
 }

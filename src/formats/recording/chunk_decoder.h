@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "base/flat_map.h"
 #include "base/result.h"
 #include "formats/recording/id_table.h"
 #include "formats/recording/layout.h"
@@ -52,6 +53,7 @@ class ChunkDecoder {
   bool decode_facts(Cursor in);
   bool decode_diagnostics(Cursor in);
   bool decode_totals(Cursor in);
+  bool decode_sources(Cursor in);
   bool decode_samples(std::span<const std::byte> section, const ChunkHeader& header);
 
   template <typename T>
@@ -71,6 +73,8 @@ class ChunkDecoder {
   std::vector<EventId> events_;  // of the chunk being decoded
   IdTable<ProcessId> processes_;
   IdTable<ThreadId> threads_;
+  FlatSet<std::uint64_t> source_files_;  // ids in the profile
+  std::uint64_t source_bytes_ = 0;
   SampleParser sample_parser_;
   std::vector<ContextId> contexts_;
   // Of the block being decoded.

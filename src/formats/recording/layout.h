@@ -14,14 +14,15 @@ namespace nodescope::recording {
 // Lines, a control-Z and bytes that a text transfer would change, as PNG has them.
 inline constexpr std::string_view kFileMagic = "NSCOPE\r\n\x1A\n";
 inline constexpr std::uint8_t kMajorVersion = 1;
-inline constexpr std::uint8_t kMinorVersion = 0;
+inline constexpr std::uint8_t kMinorVersion = 1;
 inline constexpr std::size_t kFileHeaderBytes = 20;
 
 // 0xF5 occurs in no UTF-8 text.
 inline constexpr std::string_view kChunkMagic = "\xF5NSchunk";
 inline constexpr std::size_t kChunkHeaderBytes = 64;
 
-// A chunk that claims more is damaged.  Writers stay near 1 MiB and never reach a quarter of this.
+// A chunk that claims more is damaged.  Writers stay near 1 MiB but for the texts of sources, and never reach
+// this.
 inline constexpr std::uint32_t kMaxRawBytes = 64u << 20;
 
 struct FileHeader {
@@ -77,6 +78,7 @@ enum class Section : std::uint8_t {
   kDiagnostics = 10,
   kTotals = 11,
   kSamples = 12,
+  kSources = 13,
 };
 
 // Bits of the samples section's flag byte.

@@ -26,6 +26,7 @@ constexpr std::size_t kMaxFactBytes = 256 * 1024;
 constexpr std::size_t kMaxEventNameBytes = 4 * 1024;
 constexpr std::size_t kMaxSummaryBytes = std::size_t{8} << 20;
 constexpr std::size_t kMaxListBytes = std::size_t{4} << 20;
+constexpr std::size_t kMaxSourceBytes = std::size_t{16} << 20;
 
 void put_section(std::string& out, Section section, std::string_view content) {
   if (content.empty()) return;
@@ -100,7 +101,8 @@ Result<void> RecordingWriter::append(const Profile& profile) {
   if (auto written = write_file_header(); !written) return written;
   const std::string summary = encode_summary(profile, options_.time_step_ns);
   const Position end{profile.events().size(), profile.processes().size(), profile.threads().size(),
-                     profile.mappings.size(), profile.markers.size(),     profile.samples.size()};
+                     profile.mappings.size(), profile.markers.size(),     profile.sources.size(),
+                     profile.samples.size()};
   while (position_ != end || summary != summary_) {
     if (auto written = write_next_chunk(profile, summary); !written) return written;
   }
@@ -141,6 +143,7 @@ Result<void> RecordingWriter::write_next_chunk(const Profile& profile, const std
   encode_definitions(profile);
   encode_mappings(profile, body);
   encode_markers(profile, body);
+  encode_sources(profile, body);
   encode_samples(profile, body, header);
   position_.events = profile.events().size();
   if (tables_begin || summary != summary_) body += summary;
@@ -227,6 +230,18 @@ void RecordingWriter::encode_markers(const Profile& profile, std::string& body) 
     put_varint(content, tables_.string(profile, marker.name));
   }
   put_section(body, Section::kMarkers, content);
+}
+
+void RecordingWriter::encode_sources(const Profile& profile, std::string& body) {
+  std::string content;
+  for (; position_.sources < profile.sources.size(); ++position_.sources) {
+    if (tables_.is_full() || content.size() > kMaxListBytes) break;
+    const SourceText& source = profile.sources[position_.sources];
+    if (source.text.size() > kMaxSourceBytes) continue;
+    put_varint(content, tables_.string(profile, source.file));
+    put_text(content, source.text);
+  }
+  put_section(body, Section::kSources, content);
 }
 
 void RecordingWriter::encode_samples(const Profile& profile, std::string& body, ChunkHeader& header) {

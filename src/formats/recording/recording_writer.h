@@ -58,6 +58,7 @@ class RecordingWriter {
     std::size_t threads = 0;
     std::size_t mappings = 0;
     std::size_t markers = 0;
+    std::size_t sources = 0;
     std::size_t samples = 0;
 
     bool operator==(const Position&) const = default;
@@ -75,6 +76,7 @@ class RecordingWriter {
   void encode_definitions(const Profile& profile);
   void encode_mappings(const Profile& profile, std::string& body);
   void encode_markers(const Profile& profile, std::string& body);
+  void encode_sources(const Profile& profile, std::string& body);
   void encode_samples(const Profile& profile, std::string& body, recording::ChunkHeader& header);
   std::uint32_t context_in_block(const Profile& profile, ContextId id);
 

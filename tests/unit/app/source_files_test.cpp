@@ -1,4 +1,4 @@
-#include "app/server/source_files.h"
+#include "app/source_files.h"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 
 #include "os/process.h"
 
-namespace nodescope::server {
+namespace nodescope {
 namespace {
 
 void add_file(Profile& profile, const std::string& file) {
@@ -106,4 +106,4 @@ TEST_F(SourceFilesTest, AContainersFilesAreOthers) {
 }
 
 }  // namespace
-}  // namespace nodescope::server
+}  // namespace nodescope

@@ -40,6 +40,8 @@ std::string everything(const Profile& profile) {
   for (const Event& event : profile.events()) {
     text += fmt::format("event {} {}\n", profile.text(event.name), to_string(event.unit));
   }
+  for (const SourceText& source : profile.sources)
+    text += fmt::format("source {} {}\n", profile.text(source.file), source.text);
   return text + fmt::format("clock {}\n", profile.clock_offset_ns);
 }
 
@@ -138,6 +140,8 @@ Profile rich_profile(std::size_t samples = 100) {
   profile.mappings.push_back({child, 0xFFFF800000000000, 0xFFFFFFFFFFFFFFFF, 0, file, StringId{}});
   profile.markers.push_back({5, 1'000'000, threads[1], MarkerKind::kGc, profile.strings.intern("Scavenge")});
   profile.markers.push_back({-7, 0, ThreadId{}, MarkerKind::kStall, StringId{}});
+  profile.sources.push_back({profile.strings.intern("/app/server.js"), "let x = '\xFF';\n"});
+  profile.sources.push_back({profile.strings.intern("/app/empty.js"), ""});
   profile.facts = {{"command", "node server.js"}, {"host", "db-1"}, {"", "empty key"}};
   profile.diagnostics.warn("samples lost by the kernel", "ring buffer of cpu 1");
   profile.diagnostics.add(Severity::kError, "other", "", 12);
@@ -165,6 +169,17 @@ TEST(Recording, KeepsEverythingInChunksOfAnySize) {
       EXPECT_EQ(sample_lines(*again), sample_lines(profile));
     }
   }
+}
+
+TEST(Recording, KeepsLargeSources) {
+  Profile profile = rich_profile();
+  for (int i = 0; i < 6; ++i) {
+    const std::string text(5 << 20, static_cast<char>('a' + i));
+    profile.sources.push_back({profile.strings.intern(fmt::format("/app/{}.js", i)), text});
+  }
+  const auto again = read(write(profile));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(everything(*again), everything(profile));
 }
 
 TEST(Recording, TellsItsNamesWithoutItsSamples) {
@@ -441,7 +456,7 @@ TEST(Recording, RefusesAnotherMajorVersion) {
   const auto again = read(file);
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, ErrorCode::kUnsupported);
-  EXPECT_THAT(again.error().message, HasSubstr("version 2.0"));
+  EXPECT_THAT(again.error().message, HasSubstr("version 2.1"));
 }
 
 TEST(Recording, IsRecognisedByItsBytes) {

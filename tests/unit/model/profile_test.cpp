@@ -143,5 +143,18 @@ TEST(SampleTable, AppendsColumnsAsSingleSamples) {
   EXPECT_EQ(table[6], (Sample{2, StackId{1}, {ThreadId{2}, 1, EventId{}}, 5}));
 }
 
+TEST(Profile, AppendingKeepsTheFirstTextOfASource) {
+  Profile into;
+  into.sources.push_back({into.strings.intern("/a.js"), "first"});
+  Profile from;
+  from.sources.push_back({from.strings.intern("/b.js"), "other"});
+  from.sources.push_back({from.strings.intern("/a.js"), "second"});
+  append(into, from);
+  ASSERT_EQ(into.sources.size(), 2u);
+  EXPECT_EQ(into.find_source("/a.js")->text, "first");
+  EXPECT_EQ(into.find_source("/b.js")->text, "other");
+  EXPECT_EQ(into.find_source("/c.js"), nullptr);
+}
+
 }  // namespace
 }  // namespace nodescope

@@ -1,7 +1,7 @@
 // Where generated code came from, if its file says so.
 
 import { originalPositionFor, sourceContentFor, TraceMap } from '@jridgewell/trace-mapping';
-import { readSource } from '../wire/recordings';
+import type { ReadText } from './source_text';
 
 export interface SourceFile {
   path: string;
@@ -31,11 +31,19 @@ function decodeDataAddress(address: string): string | null {
   }
 }
 
-export async function loadMap(path: string, text: string): Promise<TraceMap | null> {
+function decodePath(address: string): string {
+  try {
+    return decodeURIComponent(address);
+  } catch {
+    return address;
+  }
+}
+
+export async function loadMap(path: string, text: string, read: ReadText): Promise<TraceMap | null> {
   const address = mapAddress(text);
   if (!address) return null;
   const folder = path.slice(0, path.lastIndexOf('/') + 1);
-  const json = address.startsWith('data:') ? decodeDataAddress(address) : await readSource(folder + decodeURIComponent(address));
+  const json = address.startsWith('data:') ? decodeDataAddress(address) : await read(folder + decodePath(address));
   if (!json) return null;
   try {
     return new TraceMap(json.replace(/^\)\]\}'/, ''));
@@ -44,23 +52,46 @@ export async function loadMap(path: string, text: string): Promise<TraceMap | nu
   }
 }
 
-// Counts by line of a generated file, by line of the sources that it was made from.
-export function mapCounts(
-  map: TraceMap,
-  counts: { line: ArrayLike<number>; column: ArrayLike<number>; self: ArrayLike<number>; total: ArrayLike<number> },
-): MappedCounts[] {
+interface Places {
+  line: ArrayLike<number>;
+  column: ArrayLike<number>;
+}
+
+export interface Original {
+  source: string;
+  line: number;
+}
+
+export function originalOf(map: TraceMap, line: number, column: number): Original | null {
+  const found = originalPositionFor(map, { line: Math.max(1, line), column: Math.max(0, column - 1) });
+  return found.source === null ? null : { source: found.source, line: found.line };
+}
+
+// Which places of a generated file are one line of an original: a group for each place.  The last group is of places that come from nowhere.
+export function groupByOriginal(map: TraceMap, places: Places): { groups: number[]; originals: Original[] } {
+  const ids = new Map<string, number>();
+  const originals: Original[] = [];
+  const found = Array.from(places.line, (line, i) => originalOf(map, line, places.column[i]));
+  const groups = found.map((original) => {
+    if (!original) return -1;
+    const key = `${original.line} ${original.source}`;
+    if (!ids.has(key)) ids.set(key, originals.push(original) - 1);
+    return ids.get(key)!;
+  });
+  return { groups: groups.map((group) => (group < 0 ? originals.length : group)), originals };
+}
+
+export function countOriginals(map: TraceMap, originals: Original[], sums: { self: ArrayLike<number>; total: ArrayLike<number> }): MappedCounts[] {
   const byPath = new Map<string, MappedCounts>();
-  for (let i = 0; i < counts.line.length; i++) {
-    const original = originalPositionFor(map, { line: Math.max(1, counts.line[i]), column: Math.max(0, counts.column[i] - 1) });
-    if (original.source === null) continue;
-    let entry = byPath.get(original.source);
+  originals.forEach(({ source, line }, i) => {
+    let entry = byPath.get(source);
     if (!entry) {
-      const content = sourceContentFor(map, original.source);
-      entry = { file: { path: original.source, lines: content ? content.split('\n') : [] }, self: new Map(), total: new Map() };
-      byPath.set(original.source, entry);
+      const content = sourceContentFor(map, source);
+      entry = { file: { path: source, lines: content ? content.split('\n') : [] }, self: new Map(), total: new Map() };
+      byPath.set(source, entry);
     }
-    entry.self.set(original.line, (entry.self.get(original.line) ?? 0) + counts.self[i]);
-    entry.total.set(original.line, (entry.total.get(original.line) ?? 0) + counts.total[i]);
-  }
+    entry.self.set(line, sums.self[i]);
+    entry.total.set(line, sums.total[i]);
+  });
   return [...byPath.values()];
 }

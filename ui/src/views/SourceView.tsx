@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { editorAddress } from '../app/actions';
-import { parsePlace, percent, plain, weight } from '../app/format';
+import { parsePlace, percent, plain, weight, type Position } from '../app/format';
 import { selectionQuery, useEngine } from '../app/queries';
-import { loadMap, mapCounts, type MappedCounts } from '../app/source_map';
+import { countOriginals, groupByOriginal, loadMap, originalOf, type MappedCounts } from '../app/source_map';
+import { textReader } from '../app/source_text';
 import { useStore } from '../app/store';
 import { decodeSource } from '../wire/decode';
 import type { Engine, Query } from '../wire/engine';
-import { readSource } from '../wire/recordings';
 import type { SourceLines } from '../wire/views';
 
 const kMaxLines = 20_000;
@@ -21,14 +21,27 @@ function plainCounts(path: string, text: string, lines: SourceLines): MappedCoun
   return counts;
 }
 
-async function loadSources(engine: Engine, query: Query, path: string, lines: SourceLines): Promise<MappedCounts[]> {
-  const text = await readSource(path);
-  if (text === null) return [];
-  const map = await loadMap(path, text);
-  // A map goes by columns: a bundle may be one line.
-  const mapped = map ? mapCounts(map, decodeSource(await engine.ask({ ...query, columns: true }))) : [];
-  const known = mapped.filter(({ file }) => file.lines.length > 0);
-  return known.length > 0 ? known : [plainCounts(path, text, lines)];
+interface Sources {
+  files: MappedCounts[];
+  place: { file: number; line: number }; // that was asked for
+}
+
+async function loadSources(engine: Engine, query: Query, position: Position, lines: SourceLines): Promise<Sources> {
+  const path = position.file;
+  const read = textReader(engine, Number(query.file ?? 0));
+  const text = await read(path);
+  if (text === null) return { files: [], place: { file: 0, line: 0 } };
+  const map = await loadMap(path, text, read);
+  if (map) {
+    // A map goes by columns: a bundle may be one line.
+    const { groups, originals } = groupByOriginal(map, decodeSource(await engine.ask({ ...query, columns: true })));
+    const { columns } = originals.length > 0 ? await engine.ask({ ...query, groups }) : { columns: { self: [], total: [] } };
+    const files = countOriginals(map, originals, { self: columns.self, total: columns.total }).filter(({ file }) => file.lines.length > 0);
+    const original = originalOf(map, position.line, position.column);
+    const file = Math.max(0, files.findIndex((entry) => entry.file.path === original?.source));
+    if (files.length > 0) return { files, place: { file, line: files[file].file.path === original?.source ? original.line : 0 } };
+  }
+  return { files: [plainCounts(path, text, lines)], place: { file: 0, line: position.line } };
 }
 
 function Listing({ counts, lines, target }: { counts: MappedCounts; lines: SourceLines; target: number }) {
@@ -69,27 +82,30 @@ export function SourceView() {
   const path = position?.file ?? '';
   const query = { view: 'source', ...selectionQuery(state), my: undefined, path };
   const result = useEngine(path ? query : null, decodeSource);
-  const [sources, setSources] = useState<MappedCounts[] | null>(null);
+  const [sources, setSources] = useState<Sources | null>(null);
   const [chosen, setChosen] = useState(0);
   useEffect(() => {
     let current = true;
     setSources(null);
-    setChosen(0);
-    if (!result.data) return;
-    void loadSources(store.engine, query, path, result.data).then((found) => current && setSources(found));
+    if (!result.data || !position) return;
+    void loadSources(store.engine, query, position, result.data).then((found) => {
+      if (!current) return;
+      setSources(found);
+      setChosen(found.place.file);
+    });
     return () => void (current = false);
-  }, [path, result.data]);
+  }, [place, result.data]);
 
   if (!path) return <p class="insight">Choose a function of JavaScript: right click on a box, then "Source with samples by line".</p>;
-  const shown = sources?.[chosen];
+  const shown = sources?.files[chosen];
   const editor = editorAddress(place);
   return (
     <>
       <div class="crumbs">
         <b class="mono">{plain(shown?.file.path ?? path, 200)}</b>
-        {sources && sources.length > 1 && (
+        {sources && sources.files.length > 1 && (
           <select aria-label="Original file" value={chosen} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
-            {sources.map((source, i) => (
+            {sources.files.map((source, i) => (
               <option value={i}>{plain(source.file.path, 100)}</option>
             ))}
           </select>
@@ -101,8 +117,8 @@ export function SourceView() {
         )}
       </div>
       {result.error && <p class="problem">{result.error}</p>}
-      {shown && result.data && <Listing counts={shown} lines={result.data} target={sources!.length === 1 && shown.file.path === path ? (position?.line ?? 1) : 1} />}
-      {sources?.length === 0 && result.data && <LineTable lines={result.data} />}
+      {shown && result.data && <Listing counts={shown} lines={result.data} target={chosen === sources!.place.file ? sources!.place.line : 0} />}
+      {sources?.files.length === 0 && result.data && <LineTable lines={result.data} />}
     </>
   );
 }

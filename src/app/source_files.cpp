@@ -1,36 +1,20 @@
-#include "app/server/source_files.h"
+#include "app/source_files.h"
 
 #include <cstdint>
-#include <optional>
 
-#include "base/text.h"
+#include "capture/source_keeper.h"
 #include "os/file.h"
 
-namespace nodescope::server {
+namespace nodescope {
 
 namespace {
 
 constexpr std::uint64_t kMaxBytes = 8u << 20;
 constexpr std::uint64_t kMaxMapBytes = 32u << 20;  // of a bundle
-constexpr std::string_view kFileScheme = "file://";
 
 std::string_view folder_of(std::string_view name) {
   const std::size_t slash = name.rfind('/');
   return slash == std::string_view::npos ? std::string_view() : name.substr(0, slash + 1);
-}
-
-// Where a name can be a file of this machine: "/app/a.js", "file:///app/a.js".  Others are "node:fs",
-// "wasm://…".
-std::optional<std::string> path_of(const std::string& name) {
-  if (name.starts_with('/')) return name;
-  if (!name.starts_with(kFileScheme)) return std::nullopt;
-  std::string escaped = name.substr(kFileScheme.size());
-  // In the path of an address a + stands for itself.
-  for (std::size_t plus = escaped.find('+'); plus != std::string::npos; plus = escaped.find('+', plus))
-    escaped.replace(plus, 1, "%2B");
-  auto path = decode_query_value(escaped);
-  if (!path || !path->starts_with('/') || path->contains('\0')) return std::nullopt;
-  return path;
 }
 
 }  // namespace
@@ -51,7 +35,7 @@ bool SourceFiles::allows(std::string_view name) const {
 
 Result<std::string> SourceFiles::read(const std::string& name) const {
   if (!allows(name)) return fail(ErrorCode::kPermission, "No frame of a loaded recording names this file.");
-  const auto path = path_of(name);
+  const auto path = path_of_source(name);
   const std::uint64_t limit = name.ends_with(".map") ? kMaxMapBytes : kMaxBytes;
   auto content = path ? read_regular_file(*path, limit) : fail(ErrorCode::kNotFound, "");
   // /proc has files without a size, which are no sources.
@@ -60,4 +44,13 @@ Result<std::string> SourceFiles::read(const std::string& name) const {
   return content;
 }
 
-}  // namespace nodescope::server
+void keep_sources_of_disk(Profile& profile) {
+  if (!profile.sources.empty()) return;
+  if (profile.facts.contains("container")) {
+    profile.diagnostics.info("source files that were not kept", "those of a container are not on this disk");
+    return;
+  }
+  SourceKeeper().keep_new(profile, read_regular_file);
+}
+
+}  // namespace nodescope

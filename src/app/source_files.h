@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "model/profile.h"
 
-namespace nodescope::server {
+namespace nodescope {
 
 // The sources that recordings name, on the disk of this machine.  A recording may come from anywhere and name
 // any file, so nothing is given that our own user could not read, and nothing that is not a plain file.
@@ -26,4 +26,7 @@ class SourceFiles {
   std::unordered_set<std::string> folders_;  // of them, with the slash at the end
 };
 
-}  // namespace nodescope::server
+// Puts the texts of the files that `profile` names into it, under the same rules.  Those that it has stay.
+void keep_sources_of_disk(Profile& profile);
+
+}  // namespace nodescope

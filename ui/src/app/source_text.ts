@@ -1,0 +1,13 @@
+// The text of a source file: as it was kept in the recording, else from the disk of the machine that shows the page.
+
+import type { Engine } from '../wire/engine';
+import { readSource } from '../wire/recordings';
+
+export type ReadText = (path: string) => Promise<string | null>;
+
+export function textReader(engine: Engine, file: number): ReadText {
+  return async (path) => {
+    const { json, columns } = await engine.ask({ view: 'text', file: file || undefined, path });
+    return json.is_kept ? new TextDecoder().decode(columns.bytes as Uint8Array) : readSource(path);
+  };
+}
