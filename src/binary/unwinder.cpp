@@ -163,8 +163,8 @@ class StackWalk final : private ExpressionContext {
     return plausible ? cfa_now : std::nullopt;
   }
 
-  // The nearest word to the stack pointer that leads behind a call of this function.  What earlier calls have
-  // left in the gap of a frame that was aligned looks alike, but not so near, and behind other calls.
+  // The nearest word to the stack pointer that leads behind a call of this function.  The gap of a frame that
+  // was aligned lies above it, and holds what earlier calls have left: words that lead behind other calls.
   std::optional<std::uint64_t> find_saved_cfa(const CfaRule& rule, const UnwindTable& table,
                                               std::uint64_t function) {
     const std::uint64_t begin = *registers_.get(Register::kRsp);
@@ -180,8 +180,7 @@ class StackWalk final : private ExpressionContext {
       substitute_.reset();
       if (!cfa || *cfa <= place) continue;
       const Calls called = calls(read_word(*cfa - kWordBytes), function);
-      const bool within_frame = found && *cfa < *found;
-      if (called == Calls::kNo || (called == Calls::kPerhaps && within_frame)) continue;
+      if (called == Calls::kNo || (called == Calls::kPerhaps && found)) continue;
       if (called == Calls::kPerhaps || (found && found != cfa)) return std::nullopt;
       found = cfa;
       end = std::min(end, *cfa);

@@ -226,8 +226,16 @@ CodeRegion ProcessView::find(Address pc) {
   return {CodeKind::kNative, range, &image->unwind(), pc.value - address->value};
 }
 
+// Code of a binary comes from its file, so that it is there when the process has ended.
 std::span<const std::byte> ProcessView::code(Range<Address> range) {
   constexpr std::uint64_t kMaxBytes = 64 * 1024;
+  const Region* region = process_.map().find(range.begin);
+  const Image* image = region == nullptr || !region->executable ? nullptr : images_.find(*region);
+  if (image != nullptr) {
+    const auto address = image->file().to_address(region->offset + (range.begin - region->range.begin));
+    const auto content = address ? image->file().content_at(*address) : std::span<const std::byte>();
+    if (content.size() >= range.size_bytes()) return content.first(range.size_bytes());
+  }
   code_bytes_.resize(std::min(range.size_bytes(), kMaxBytes));
   const auto bytes = std::as_writable_bytes(std::span(code_bytes_));
   if (!memory_.read(range.begin, bytes)) return {};
