@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace nodescope {
 
@@ -51,6 +52,14 @@ bool has_left_frame(std::span<const std::byte> bytes, std::size_t pc) {
   return next == pc;
 }
 
+constexpr std::size_t kDistanceBytes = 4;
+
+std::uint64_t load_distance(std::span<const std::byte> bytes) {
+  std::int32_t distance = 0;
+  std::memcpy(&distance, bytes.data(), sizeof distance);
+  return static_cast<std::uint64_t>(std::int64_t{distance});
+}
+
 bool is_return(std::byte byte) {
   return byte == std::byte{0xC3} || byte == std::byte{0xC2};
 }
@@ -95,6 +104,32 @@ bool ends_with_call(std::span<const std::byte> bytes) {
     const std::size_t index_byte = mode != 3 && base == 4 ? 1 : 0;
     const std::size_t displacement = mode == 1 ? 1 : mode == 2 || (mode == 0 && base == 5) ? 4 : 0;
     if (length == 2 + index_byte + displacement) return true;
+  }
+  return false;
+}
+
+std::uint64_t direct_call_target(std::span<const std::byte> bytes, std::uint64_t return_address) {
+  if (bytes.size() < kDistanceBytes + 1 || bytes[bytes.size() - kDistanceBytes - 1] != std::byte{0xE8})
+    return 0;
+  return return_address + load_distance(bytes.last(kDistanceBytes));
+}
+
+// endbr64; bnd jmp [rip + distance], each of the first two or not.
+bool begins_with_indirect_jump(std::span<const std::byte> bytes) {
+  constexpr std::array kEndbr = {std::byte{0xF3}, std::byte{0x0F}, std::byte{0x1E}, std::byte{0xFA}};
+  if (bytes.size() >= kEndbr.size() && std::ranges::equal(bytes.first(kEndbr.size()), kEndbr))
+    bytes = bytes.subspan(kEndbr.size());
+  if (!bytes.empty() && bytes[0] == std::byte{0xF2}) bytes = bytes.subspan(1);
+  return bytes.size() >= 2 && bytes[0] == std::byte{0xFF} && bytes[1] == std::byte{0x25};
+}
+
+bool has_jump_to(std::span<const std::byte> bytes, std::uint64_t address_of_bytes, std::uint64_t target) {
+  for (std::size_t at = 1; at + kDistanceBytes <= bytes.size(); ++at) {
+    const bool always = bytes[at - 1] == std::byte{0xE9};
+    const bool on_condition =
+        at >= 2 && bytes[at - 2] == std::byte{0x0F} && (bytes[at - 1] & std::byte{0xF0}) == std::byte{0x80};
+    if (!always && !on_condition) continue;
+    if (address_of_bytes + at + kDistanceBytes + load_distance(bytes.subspan(at)) == target) return true;
   }
   return false;
 }

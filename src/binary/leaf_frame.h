@@ -34,4 +34,15 @@ std::size_t find_builtin_begin(std::span<const std::byte> bytes, std::size_t pc,
 // `bytes` ends where a return address points to: is there a call instruction?
 bool ends_with_call(std::span<const std::byte> bytes);
 
+// Where the `call rel32` leads to that ends at `return_address`, and with which `bytes` end; 0: another
+// instruction.
+std::uint64_t direct_call_target(std::span<const std::byte> bytes, std::uint64_t return_address);
+
+// A stub of the linker, which leads to a function of any module.
+bool begins_with_indirect_jump(std::span<const std::byte> bytes);
+
+// Whether something in these bytes looks like a jump to `target`, on a condition or without, by a 32-bit
+// distance.
+bool has_jump_to(std::span<const std::byte> bytes, std::uint64_t address_of_bytes, std::uint64_t target);
+
 }  // namespace nodescope

@@ -23,6 +23,12 @@ constexpr std::uint64_t kCallBytes = 7;
 constexpr std::uint64_t kWordBytes = 8;
 constexpr std::uint64_t kRedZoneBytes = 128;
 
+// The largest frames that keep the caller's stack pointer below their own are those of OpenSSL's hashes: 3.4
+// KB with the gap that aligns them, and 1.2 KB more while they run.
+constexpr std::uint64_t kMaxRealignedBytes = std::uint64_t{8} * 1024;
+// They are entered by a jump from a function that looks at the processor first.
+constexpr std::uint64_t kChoosingBytes = 128;
+
 }  // namespace
 
 // One stack on its way from the innermost frame outwards.
@@ -59,7 +65,7 @@ class StackWalk final : private ExpressionContext {
       case CodeKind::kNative:
         if (region.table != nullptr) {
           const UnwindRow* row = unwinder_.find_row(*region.table, FileAddress{inside.value - region.bias});
-          if (row != nullptr) return step_by_row(*row, *region.table);
+          if (row != nullptr) return step_by_row(*row, region, inside);
         }
         return guess_by_frame_pointer();
       case CodeKind::kFramed:
@@ -72,14 +78,15 @@ class StackWalk final : private ExpressionContext {
 
   // ---- native code
 
-  std::optional<UnwindEnd> step_by_row(const UnwindRow& row, const UnwindTable& table) {
+  std::optional<UnwindEnd> step_by_row(const UnwindRow& row, const CodeRegion& region, Address pc) {
+    const UnwindTable& table = *region.table;
     const auto& return_rule = row.registers[static_cast<std::size_t>(Register::kRip)];
     if (return_rule.kind == RuleKind::kUndefined) return UnwindEnd::kRoot;
     if (return_rule.kind == RuleKind::kSame) return UnwindEnd::kNoRule;
     reads_below_stack_ = false;
-    const auto cfa = cfa_of(row.cfa, table);
+    auto cfa = cfa_of(row.cfa, table);
+    if (reads_below_stack_) cfa = settle_cfa(row.cfa, region, pc, cfa);
     if (!cfa) return failure_;
-    if (reads_below_stack_ && !is_behind_call(read_word(*cfa - kWordBytes))) return UnwindEnd::kImplausible;
     RegisterSet caller = registers_;
     caller.set(Register::kRsp, *cfa);
     for (std::size_t i = 0; i < kRegisterCount; ++i) {
@@ -141,12 +148,58 @@ class StackWalk final : private ExpressionContext {
 
   static std::uint64_t extend(std::int32_t value) { return static_cast<std::uint64_t>(std::int64_t{value}); }
 
-  // What was read below the stack pointer may be of a later moment than the copy of the stack: the frame that
-  // it leads to must be one.
-  bool is_behind_call(std::optional<std::uint64_t> return_address) {
-    if (!return_address || *return_address < kCallBytes) return false;
-    if (find_region(Address{*return_address - 1}).kind == CodeKind::kUnknown) return false;
-    return ends_with_call(code_.code({Address{*return_address - kCallBytes}, Address{*return_address}}));
+  // The copy of the stack does not hold the word below the stack pointer that tells the CFA.  Such functions
+  // have the same word in a second place of their frame, in the copy.  Where that does not tell, the word as
+  // it is now counts, of a later moment, if it leads to a frame that may have called this function.
+  std::optional<std::uint64_t> settle_cfa(const CfaRule& rule, const CodeRegion& region, Address pc,
+                                          std::optional<std::uint64_t> cfa_now) {
+    failure_ = UnwindEnd::kImplausible;
+    const auto range = region.table->find_function(FileAddress{pc.value - region.bias});
+    if (!range) return std::nullopt;
+    const std::uint64_t function = range->begin.value + region.bias;
+    if (const auto cfa = find_saved_cfa(rule, *region.table, function)) return cfa;
+    const bool plausible = cfa_now && calls(read_word(*cfa_now - kWordBytes), function) != Calls::kNo;
+    failure_ = UnwindEnd::kImplausible;
+    return plausible ? cfa_now : std::nullopt;
+  }
+
+  // The nearest word to the stack pointer that leads behind a call of this function.  The gap of a frame that
+  // was aligned lies above it, and holds what earlier calls have left: words that lead behind other calls.
+  std::optional<std::uint64_t> find_saved_cfa(const CfaRule& rule, const UnwindTable& table,
+                                              std::uint64_t function) {
+    const std::uint64_t begin = *registers_.get(Register::kRsp);
+    if (begin % kWordBytes != 0) return std::nullopt;
+    std::optional<std::uint64_t> found;
+    std::uint64_t end = begin + kMaxRealignedBytes;
+    for (std::uint64_t place = begin; place < end; place += kWordBytes) {
+      const auto word = read_word(place);
+      if (!word) break;
+      if (*word <= place || *word >= begin + kMaxRealignedBytes || *word % kWordBytes != 0) continue;
+      substitute_ = word;
+      const auto cfa = cfa_of(rule, table);
+      substitute_.reset();
+      if (!cfa || *cfa <= place) continue;
+      const Calls called = calls(read_word(*cfa - kWordBytes), function);
+      if (called == Calls::kNo || (called == Calls::kPerhaps && found)) continue;
+      if (called == Calls::kPerhaps || (found && found != cfa)) return std::nullopt;
+      found = cfa;
+      end = std::min(end, *cfa);
+    }
+    return found;
+  }
+
+  // Whether there is a call before `return_address` that leads to `function`, at once or by a jump.
+  enum class Calls : std::uint8_t { kNo, kPerhaps, kYes };
+  Calls calls(std::optional<std::uint64_t> return_address, std::uint64_t function) {
+    if (!return_address || *return_address < kCallBytes) return Calls::kNo;
+    if (find_region(Address{*return_address - 1}).kind == CodeKind::kUnknown) return Calls::kNo;
+    const auto call = code_.code({Address{*return_address - kCallBytes}, Address{*return_address}});
+    const std::uint64_t target = direct_call_target(call, *return_address);
+    if (target == function) return Calls::kYes;
+    if (target == 0) return ends_with_call(call) ? Calls::kPerhaps : Calls::kNo;
+    const auto first = code_.code({Address{target}, Address{target} + kChoosingBytes});
+    if (has_jump_to(first, target, function)) return Calls::kYes;
+    return first.empty() || begins_with_indirect_jump(first) ? Calls::kPerhaps : Calls::kNo;
   }
 
   // ---- code with frame pointers
@@ -258,6 +311,7 @@ class StackWalk final : private ExpressionContext {
   std::optional<std::uint64_t> memory(std::uint64_t address, std::size_t size_bytes) const override {
     const bool below_stack = address < stack_.begin.value && stack_.begin.value - address <= kRedZoneBytes;
     if (!below_stack || size_bytes != kWordBytes) return read(address, size_bytes);
+    if (substitute_) return substitute_;
     const auto word = code_.word_below_stack(Address{address});
     if (!word) failure_ = UnwindEnd::kImplausible;
     reads_below_stack_ = true;
@@ -285,6 +339,7 @@ class StackWalk final : private ExpressionContext {
   bool interrupted_ = false;
   mutable UnwindEnd failure_ = UnwindEnd::kNoRule;
   mutable bool reads_below_stack_ = false;
+  std::optional<std::uint64_t> substitute_;  // for what is read below the stack pointer
   std::uint32_t guessed_frames_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/flat_map.h"
@@ -50,6 +51,8 @@ class SamplingSession {
   // Reads what is needed to know about a process, which may take a tenth of a second, without sampling it
   // yet.
   void prepare(pid_t pid);
+  // The same for a binary that a process is going to run.
+  void prepare_binary(const std::string& path) { cache_.read_ahead(path); }
   // Samples a process from now on.  kNotFound when there is none.
   Result<void> attach(pid_t pid);
 

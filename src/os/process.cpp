@@ -126,14 +126,19 @@ Result<void> start_detached(const std::vector<std::string>& arguments) {
   return {};
 }
 
-bool has_program(std::string_view name) {
-  if (name.contains('/')) return ::access(std::string(name).c_str(), X_OK) == 0;
+std::optional<std::string> find_program(std::string_view name) {
+  const auto if_executable = [](std::string file) {
+    return ::access(file.c_str(), X_OK) == 0 ? std::optional(std::move(file)) : std::nullopt;
+  };
+  if (name.contains('/')) return if_executable(std::string(name));
   const char* path = std::getenv("PATH");
-  if (path == nullptr) return false;
-  return std::ranges::any_of(std::views::split(std::string_view(path), ':'), [&](const auto folder) {
-    const std::string file = fmt::format("{}/{}", std::string_view(folder.begin(), folder.end()), name);
-    return ::access(file.c_str(), X_OK) == 0;
-  });
+  if (path == nullptr) return std::nullopt;
+  for (const auto folder : std::views::split(std::string_view(path), ':')) {
+    if (auto found =
+            if_executable(fmt::format("{}/{}", std::string_view(folder.begin(), folder.end()), name)))
+      return found;
+  }
+  return std::nullopt;
 }
 
 namespace {

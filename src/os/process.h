@@ -24,8 +24,11 @@ Result<std::string> capture_program(const std::vector<std::string>& arguments);
 // Starts a program of its own, away from our terminal and its Ctrl-C, and does not wait for it.
 Result<void> start_detached(const std::vector<std::string>& arguments);
 
-// Whether a program of this name is on the PATH.
-bool has_program(std::string_view name);
+// Where a program of this name is, by the PATH unless the name is a path itself.
+std::optional<std::string> find_program(std::string_view name);
+inline bool has_program(std::string_view name) {
+  return find_program(name).has_value();
+}
 
 // A program that waits before its first instruction until it is let go, so that it can be watched from the
 // beginning.  It shares our terminal, except for what it says on its standard output if that is not wanted.

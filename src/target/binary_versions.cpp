@@ -69,12 +69,17 @@ std::optional<std::vector<int>> parse_dotted_numbers(std::string_view text) {
   }
 }
 
+// Both are among the constants: a tenth of what the segments hold, code, snapshot and ICU's data included.
 BinaryVersions read_versions(const ElfFile& file) {
   BinaryVersions versions;
-  for (const ElfSegment& segment : file.loads()) {
-    const std::string_view data = as_text(file.content(segment));
+  const auto look_in = [&](std::string_view data) {
     if (versions.v8.empty()) versions.v8 = find_v8_version(data);
     if (versions.node.empty()) versions.node = find_node_version(data);
+  };
+  if (const auto constants = file.find_section(".rodata")) look_in(as_text(file.content(*constants)));
+  for (const ElfSegment& segment : file.loads()) {
+    if (!versions.v8.empty() && !versions.node.empty()) break;
+    look_in(as_text(file.content(segment)));
   }
   return versions;
 }

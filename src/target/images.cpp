@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "os/file.h"
+#include "os/procfs.h"
+
 namespace nodescope {
 
 namespace {
@@ -39,6 +42,12 @@ const SymbolTable& Image::symbols() {
   return *symbols_;
 }
 
+void Image::prepare() {
+  elf_.release_pages();
+  symbols();
+  elf_.release_pages();
+}
+
 ImageKey key_of(const Region& region) {
   return region.has_file() ? ImageKey{region.device, region.inode}
                            : ImageKey{region.path, region.range.begin.value};
@@ -47,6 +56,19 @@ ImageKey key_of(const Region& region) {
 std::shared_ptr<Image> ImageCache::find(const ImageKey& key) const {
   const auto found = std::ranges::find(images_, key, &decltype(images_)::value_type::first);
   return found == images_.end() ? nullptr : found->second;
+}
+
+// Our own map names the file as those of other processes do.  What stat says may differ (overlayfs, btrfs).
+std::optional<ImageKey> ImageCache::read_ahead(const std::string& path) {
+  auto source = HostFiles().open(path);
+  auto elf = source ? OwnedElf::read(std::move(*source)) : std::unexpected(source.error());
+  const auto maps = elf ? read_proc_file(own_pid(), "maps") : std::unexpected(elf.error());
+  if (!maps) return std::nullopt;
+  const MemoryMap map = MemoryMap::parse(*maps);
+  const Region* region = map.find(Address{reinterpret_cast<std::uintptr_t>(elf->file().bytes().data())});
+  if (region == nullptr || !region->has_file() || find(key_of(*region)) != nullptr) return std::nullopt;
+  add(key_of(*region), std::make_shared<Image>(std::move(*elf)));
+  return key_of(*region);
 }
 
 Result<OwnedElf> Images::open(const Region& region) {

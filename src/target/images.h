@@ -25,8 +25,8 @@ class Image {
   const UnwindTable& unwind() const { return unwind_; }
   // Built when it is first asked for, which takes a tenth of a second for node.
   const SymbolTable& symbols();
-  // After its tables are built, only few of its pages are needed again.
-  void release_pages() { elf_.release_pages(); }
+  // Builds what is needed for each sample; after that only few pages of the file are needed again.
+  void prepare();
 
  private:
   OwnedElf elf_;
@@ -48,6 +48,9 @@ class ImageCache {
  public:
   std::shared_ptr<Image> find(const ImageKey& key) const;
   void add(const ImageKey& key, std::shared_ptr<Image> image) { images_.emplace_back(key, std::move(image)); }
+  // Reads a binary that a process is going to map, and gives the key that it will have there.  Nothing when
+  // it is none or known already.
+  std::optional<ImageKey> read_ahead(const std::string& path);
 
  private:
   std::vector<std::pair<ImageKey, std::shared_ptr<Image>>> images_;

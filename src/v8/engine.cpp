@@ -14,7 +14,15 @@ Result<Engine> Engine::read(const ElfFile& file) {
   const auto builtins = find_embedded_builtins(file);
   const auto begin = builtins ? file.to_offset(builtins->begin) : std::nullopt;
   if (!begin) return fail(ErrorCode::kUnsupported, "V8's builtins were not found");
-  return Engine{std::move(*layout), {*begin, *begin + builtins->size_bytes()}, ExitFrames::find(file)};
+  return Engine{std::move(*layout), {*begin, *begin + builtins->size_bytes()}};
+}
+
+void ViewCache::read_ahead(const std::string& path) {
+  const auto key = images_.read_ahead(path);
+  if (!key) return;
+  const auto image = images_.find(*key);
+  [[maybe_unused]] const auto read = engine(*key, image->file());
+  image->prepare();
 }
 
 Result<std::shared_ptr<const Engine>> ViewCache::engine(const ImageKey& key, const ElfFile& file) {

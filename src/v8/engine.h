@@ -1,14 +1,13 @@
 #pragma once
 
 #include <memory>
-#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "binary/elf_file.h"
 #include "target/images.h"
-#include "v8/exit_frame.h"
 #include "v8/layout.h"
 
 namespace nodescope::v8 {
@@ -17,7 +16,6 @@ namespace nodescope::v8 {
 struct Engine {
   Layout layout;
   Range<FileOffset> builtins;  // its embedded builtins
-  std::optional<ExitFrames> exit_frames;
 
   // kNotFound when the binary does not hold V8; kUnsupported when it cannot be made use of.
   static Result<Engine> read(const ElfFile& file);
@@ -27,6 +25,9 @@ struct Engine {
 class ViewCache {
  public:
   ImageCache& images() { return images_; }
+
+  // Prepares for a binary that a process is going to run, so that its first samples need not wait for that.
+  void read_ahead(const std::string& path);
 
   // As Engine::read.
   Result<std::shared_ptr<const Engine>> engine(const ImageKey& key, const ElfFile& file);

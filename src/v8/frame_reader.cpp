@@ -247,15 +247,17 @@ Function* FrameReader::function_of_bytecode(const PhysicalFrame& frame, TaggedWo
 // By the closure in the frame or, when a collector has moved that meanwhile, by the feedback vector.
 Function* FrameReader::search_function(const PhysicalFrame& frame, TaggedWord bytecode) {
   const Layout& layout = heap_.layout();
-  std::optional<TaggedWord> closure;
-  if (!frame.frameless) {
-    closure = slot(frame, layout.frame_function);
-  } else if (const auto rdi =
-                 frame.registers == nullptr ? std::nullopt : frame.registers->get(Register::kRdi)) {
-    closure = TaggedWord{*rdi};  // a function that is about to be entered
+  const auto owner_of_closure = [&](TaggedWord closure) -> Function* {
+    const auto shared = shared_of_function(heap_, heap_.moved(closure));
+    return shared ? owner_of(*shared, bytecode) : nullptr;
+  };
+  const auto closure = frame.frameless ? std::nullopt : slot(frame, layout.frame_function);
+  if (closure) {
+    if (Function* function = owner_of_closure(*closure)) return function;
   }
-  if (const auto shared = closure ? shared_of_function(heap_, heap_.moved(*closure)) : std::nullopt) {
-    if (Function* function = owner_of(*shared, bytecode)) return function;
+  // A function that is being entered: its frame may be there without its slots.
+  if (const auto rdi = frame.registers == nullptr ? std::nullopt : frame.registers->get(Register::kRdi)) {
+    if (Function* function = owner_of_closure(TaggedWord{*rdi})) return function;
   }
   if (frame.frameless) return nullptr;
   for (const int below : kFeedbackSlots) {

@@ -51,7 +51,11 @@ ProcessView::~ProcessView() = default;
 Result<std::unique_ptr<ProcessView>> ProcessView::open(pid_t pid, ViewCache& cache,
                                                        Diagnostics& diagnostics) {
   auto view = open_any(pid, cache, diagnostics);
-  if (!view || (*view)->v8_ != nullptr) return view;
+  if (!view) return view;
+  if ((*view)->v8_ != nullptr) {
+    (*view)->find_exit_frames();
+    return view;
+  }
   // Why not: it is another program, or its files cannot be read.
   auto binary = find_node_binary((*view)->process_);
   if (!binary) return std::unexpected(binary.error());
@@ -69,10 +73,7 @@ Result<std::unique_ptr<ProcessView>> ProcessView::open_any(pid_t pid, ViewCache&
   view->find_engine(cache, diagnostics);
   for (const Region& region : view->process_.map().regions()) {
     Image* image = region.executable ? view->images_.find(region) : nullptr;
-    if (image == nullptr) continue;
-    image->release_pages();
-    image->symbols();
-    image->release_pages();
+    if (image != nullptr) image->prepare();
   }
   view->space_ = view->derive_code_space();
   return view;
@@ -101,7 +102,14 @@ void ProcessView::find_engine(ViewCache& cache, Diagnostics& diagnostics) {
                        (*engine)->layout.versions.v8);
     }
     v8_ = std::make_unique<V8>(*engine, key, stack_and_memory_, space_);
-    if (region->path == process_.executable()) v8_->exit_frames = (*engine)->exit_frames;
+    return;
+  }
+}
+
+void ProcessView::find_exit_frames() {
+  for (const Region& region : process_.map().regions()) {
+    if (!region.executable || !is_node_binary(region) || region.path != process_.executable()) continue;
+    v8_->exit_frames = ExitFrames::find(images_.find(region)->file());
     return;
   }
 }
@@ -218,8 +226,16 @@ CodeRegion ProcessView::find(Address pc) {
   return {CodeKind::kNative, range, &image->unwind(), pc.value - address->value};
 }
 
+// Code of a binary comes from its file, so that it is there when the process has ended.
 std::span<const std::byte> ProcessView::code(Range<Address> range) {
   constexpr std::uint64_t kMaxBytes = 64 * 1024;
+  const Region* region = process_.map().find(range.begin);
+  const Image* image = region == nullptr || !region->executable ? nullptr : images_.find(*region);
+  if (image != nullptr) {
+    const auto address = image->file().to_address(region->offset + (range.begin - region->range.begin));
+    const auto content = address ? image->file().content_at(*address) : std::span<const std::byte>();
+    if (content.size() >= range.size_bytes()) return content.first(range.size_bytes());
+  }
   code_bytes_.resize(std::min(range.size_bytes(), kMaxBytes));
   const auto bytes = std::as_writable_bytes(std::span(code_bytes_));
   if (!memory_.read(range.begin, bytes)) return {};

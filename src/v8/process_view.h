@@ -18,6 +18,7 @@
 #include "v8/code_finder.h"
 #include "v8/code_space.h"
 #include "v8/engine.h"
+#include "v8/exit_frame.h"
 #include "v8/frame_reader.h"
 #include "v8/heap.h"
 #include "v8/layout.h"
@@ -48,7 +49,7 @@ struct NativeSymbol {
 // Everything that is needed to read the stacks of a live process, prepared while it runs.
 class ProcessView final : private CodeMap {
  public:
-  // kUnsupported unless it runs Node.js.
+  // For stacks of a process that stands still.  kUnsupported unless it runs Node.js.
   static Result<std::unique_ptr<ProcessView>> open(pid_t pid, ViewCache& cache, Diagnostics& diagnostics);
   // Any program; one that is not Node.js has only native frames.
   static Result<std::unique_ptr<ProcessView>> open_any(pid_t pid, ViewCache& cache, Diagnostics& diagnostics);
@@ -92,6 +93,7 @@ class ProcessView final : private CodeMap {
   ProcessView(LiveProcess process, ViewCache& cache);
 
   void find_engine(ViewCache& cache, Diagnostics& diagnostics);
+  void find_exit_frames();
   CodeRegion find(Address pc) override;
   std::span<const std::byte> code(Range<Address> range) override;
   std::optional<Address> function_begin(Address pc) override;

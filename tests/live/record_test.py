@@ -210,6 +210,33 @@ class RecordOf:
         self.assertGreater(complete, 60)
         self.assertLessEqual(len(incomplete), 0.01 * complete + 1, incomplete[:20])
 
+    def test_hashes(self):
+        """Code that keeps the caller's stack pointer below its own, where a copy of the stack does not reach."""
+        process = start(self.command, "hashing.js")
+        try:
+            seen = record(process.pid, 2, 499)
+        finally:
+            end(process)
+        whole, others = 0, collections.Counter()
+        for _, _, _, thread, frames in seen.samples():
+            names = [f["function"] for f in frames]
+            if thread == "main" and "hashPassword" in names:
+                self.assertEqual(names[names.index("hashPassword") + 1], "login")
+            block = next((name for name in names if "_block_data_order" in name), None)
+            if block is None:
+                continue
+            below = names[names.index(block) + 1:]
+            if below and "hashPassword" in below or thread != "main" and any("Thread" in n or n == "worker" for n in below):
+                whole += 1
+                self.assertRegex(below[0], "^(SHA512_|sha512_)", below)
+            else:
+                others[thread, *names] += 1
+        print(f"node {self.version}: {whole} of {whole + others.total()} stacks in a hash are whole")
+        if whole + others.total() == 0:
+            self.skipTest("OpenSSL's functions have no names here")
+        self.assertGreater(whole, 50)
+        self.assertLessEqual(others.total(), 0.005 * whole, (others.most_common(5), seen.profile["diagnostics"]))
+
     def test_inlined_functions(self):
         process = start(self.command, "inlined.js")
         try:

@@ -13,6 +13,7 @@
 #include "app/target_options.h"
 #include "capture/sampling_session.h"
 #include "os/process.h"
+#include "target/command_binary.h"
 
 namespace nodescope {
 
@@ -65,6 +66,7 @@ Result<Profile> record_program(const Options& options, const std::string& output
   auto program = HeldProgram::start(options.program);
   if (!program) return std::unexpected(program.error());
   SamplingSession session({options.frequency, true, true, options.sources});
+  if (const auto binary = find_binary_of_command(options.program)) session.prepare_binary(*binary);
   if (auto attached = session.attach(program->pid()); !attached) return std::unexpected(attached.error());
   if (auto started = program->let_go(); !started) return std::unexpected(started.error());
   auto profile = record(session, {options.seconds, output}, [&] { return program->exit_code().has_value(); });

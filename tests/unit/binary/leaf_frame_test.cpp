@@ -76,5 +76,29 @@ TEST(LeafFrame, KnowsCallInstructions) {
   EXPECT_FALSE(call(""));
 }
 
+TEST(LeafFrame, KnowsWhereCallsAndJumpsLead) {
+  const auto target = [](const std::string& bytes) {
+    return direct_call_target(as_byte_span(bytes), 0x1000);
+  };
+  EXPECT_EQ(target("\x90\xE8\x10\x00\x00\x00"s), 0x1010u);
+  EXPECT_EQ(target("\xE8\xF0\xFF\xFF\xFF"s), 0xFF0u);
+  EXPECT_EQ(target("\xE9\x10\x00\x00\x00"s), 0u);
+  EXPECT_EQ(target("\xE8\x10\x00"s), 0u);
+  const auto jumps = [](const std::string& bytes, std::uint64_t to) {
+    return has_jump_to(as_byte_span(bytes), 0x1000, to);
+  };
+  EXPECT_TRUE(jumps("\xE9\x0B\x00\x00\x00"s, 0x1010));              // jmp
+  EXPECT_TRUE(jumps("\x90\x90\x0F\x84\xF8\xFF\xFF\xFF"s, 0x1000));  // je, backwards
+  EXPECT_FALSE(jumps("\xE9\x0C\x00\x00\x00"s, 0x1010));
+  EXPECT_FALSE(jumps("\x0F\x94\x0B\x00\x00\x00"s, 0x1011));  // sete
+  EXPECT_FALSE(jumps("\xE9\x0B\x00"s, 0x1010));
+  EXPECT_FALSE(jumps("", 0x1000));
+  const auto stub = [](const std::string& bytes) { return begins_with_indirect_jump(as_byte_span(bytes)); };
+  EXPECT_TRUE(stub("\xFF\x25\x01\x02\x03\x04"));
+  EXPECT_TRUE(stub("\xF3\x0F\x1E\xFA\xF2\xFF\x25\x01\x02\x03\x04"));
+  EXPECT_FALSE(stub("\xFF\x15\x01\x02\x03\x04"));
+  EXPECT_FALSE(stub("\xF3\x0F\x1E\xFA"));
+}
+
 }  // namespace
 }  // namespace nodescope

@@ -70,6 +70,8 @@ class UnwinderTest : public ::testing::Test {
     // At 0x1300: in an epilogue, rbp popped already.  At 0x1400: a register that nobody knows.
     frames.add_function(common, 0x1300, 0x100, "\x86\x02");
     frames.add_function(common, 0x1400, 0x100, "\x0C\x03\x10");
+    // At 0x1500: CFA = what lies at rsp - 8, plus 8.
+    frames.add_function(common, 0x1500, 0x100, "\x0F\x05\x77\x78\x06\x23\x08");
     elf_ = frames.elf(true);
     file_ = ElfFile::parse(as_byte_span(elf_)).value();
     table_ = UnwindTable::build(*file_);
@@ -166,6 +168,70 @@ TEST_F(UnwinderTest, AnEpilogueThatHasPoppedRbp) {
   const auto stack = unwind(kNative + 0x310, frame(2), {kNative + 0x120, 0, 0, kNative + 0x210});
   EXPECT_THAT(pcs(stack), ElementsAre(kNative + 0x310, kNative + 0x120, kNative + 0x210));
   EXPECT_EQ(stack.end, UnwindEnd::kRoot);
+}
+
+// As OpenSSL's hashes have it: the caller's stack pointer is below the own one, and once more in the frame.
+class RealignedFrame : public UnwinderTest {
+ protected:
+  RealignedFrame() {
+    put_jump(kDirect - 5, "\xE8", kFunction);
+    put_jump(kByChoice - 5, "\xE8", kChooser);
+    put_jump(kChooser + 16, "\x0F\x84", kFunction);
+    put_jump(kElsewhere - 5, "\xE8", kNative + 0x800);
+    text_.replace(kIndirect - 2 - kNative, 2, "\xFF\xD0");
+    code_.bytes[kNative] = text_;
+  }
+
+  static std::uint64_t at(std::size_t word) { return kStack + word * 8; }
+  UnwoundStack unwind_hash(const std::vector<std::uint64_t>& words) { return unwind(kInside, 0, words); }
+
+  static constexpr std::uint64_t kFunction = kNative + 0x500;
+  static constexpr std::uint64_t kInside = kFunction + 0x10;
+  static constexpr std::uint64_t kChooser = kNative + 0x700;
+  // Return addresses, all in the outermost function.
+  static constexpr std::uint64_t kDirect = kNative + 0x210;
+  static constexpr std::uint64_t kByChoice = kNative + 0x220;
+  static constexpr std::uint64_t kElsewhere = kNative + 0x230;
+  static constexpr std::uint64_t kIndirect = kNative + 0x240;
+
+ private:
+  void put_jump(std::uint64_t place, const std::string& operation, std::uint64_t target) {
+    const auto next = place + operation.size() + 4;
+    const std::string bytes = operation + bytes_of(static_cast<std::int32_t>(target - next));
+    text_.replace(place - kNative, bytes.size(), bytes);
+  }
+
+  std::string text_ = std::string(0x1000, '\x90');
+};
+
+TEST_F(RealignedFrame, IsFoundInTheFrame) {
+  for (const std::uint64_t caller : {kDirect, kByChoice}) {
+    const auto stack = unwind_hash({7, at(0), at(4), 9, caller, 1});
+    EXPECT_THAT(pcs(stack), ElementsAre(kInside, caller));
+    EXPECT_EQ(stack.end, UnwindEnd::kRoot);
+  }
+}
+
+TEST_F(RealignedFrame, LeftoversAreToldApart) {
+  // Behind a call of another function; behind any call, but further from the stack pointer.
+  EXPECT_THAT(pcs(unwind_hash({at(2), at(5), kElsewhere, at(4), kIndirect, kDirect, 1})),
+              ElementsAre(kInside, kDirect));
+  EXPECT_THAT(pcs(unwind_hash({at(3), at(4), 1, kDirect, kIndirect, 1})), ElementsAre(kInside, kDirect));
+}
+
+TEST_F(RealignedFrame, WhatIsNotCertainIsTheEnd) {
+  const auto ends = [&](const std::vector<std::uint64_t>& words) {
+    const auto stack = unwind_hash(words);
+    return stack.pcs.size() == 1 && stack.end == UnwindEnd::kImplausible;
+  };
+  EXPECT_TRUE(ends({at(3), at(4), 1, kDirect, kByChoice, 1}));  // two
+  EXPECT_TRUE(ends({at(3), at(4), 1, kIndirect, kDirect, 1}));  // a nearer one that may be it
+  EXPECT_TRUE(ends({at(3), 1, 1, kElsewhere, 1}));
+  EXPECT_TRUE(ends({at(3), 1, 1, kIndirect, 1}));
+  EXPECT_TRUE(ends({at(3), 1, 1, kDirect + 1, 1}));
+  EXPECT_TRUE(ends({at(90), 1}));
+  EXPECT_TRUE(ends({1, 2, kDirect, 3}));  // no word leads there
+  EXPECT_TRUE(ends({}));
 }
 
 TEST_F(UnwinderTest, CodeWithoutRulesIsPassedByAPlausibleFramePointer) {

@@ -85,6 +85,21 @@ TEST_F(FrameReaderTest, SlotsBelowTheStackPointerAreNotRead) {
   EXPECT_NE(reader.read(frame)[0].kind, FrameKind::kJs);
 }
 
+// Baseline code calls a builtin that fills the slots of its frame; until then rdi has the function.
+TEST_F(FrameReaderTest, AFunctionThatIsBeingEnteredIsInARegister) {
+  PhysicalFrame frame = process.frames[1];
+  const auto closure = heap.memory().load<std::uint64_t>(frame.frame_pointer - 16);
+  ASSERT_TRUE(closure);
+  RegisterSet registers;
+  registers.set(Register::kRsp, frame.frame_pointer.value - 8);  // the return address of that call
+  frame.registers = &registers;
+  EXPECT_EQ(reader.read(frame)[0].kind, FrameKind::kUnknownJs);
+  registers.set(Register::kRdi, *closure + 8);
+  EXPECT_EQ(reader.read(frame)[0].kind, FrameKind::kUnknownJs);
+  registers.set(Register::kRdi, *closure);
+  EXPECT_EQ(reader.read(frame)[0].function, "outer");
+}
+
 TEST_F(FrameReaderTest, ANewerV8GivesNamesButNoLines) {
   process.layout.version = {99, 0, 0};
   const auto frames = read(0);
