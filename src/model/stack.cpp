@@ -17,6 +17,14 @@ StackId StackTable::push(StackId caller, FrameId frame) {
   return added ? add(caller, frame) : entry->second;
 }
 
+void StackTable::reserve_for(const StackTable& other) {
+  const std::size_t count = frames_.size() + other.frames_.size();
+  frames_.reserve(count);
+  callers_.reserve(count);
+  first_callees_.reserve(count);
+  further_callees_.reserve(further_callees_.size() + other.further_callees_.size());
+}
+
 StackId StackTable::add(StackId caller, FrameId frame) {
   const StackId stack{frames_.size()};
   frames_.push_back(frame);

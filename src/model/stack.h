@@ -23,6 +23,9 @@ class StackTable {
   // The stack that `frame`, called from `caller`, makes.
   StackId push(StackId caller, FrameId frame);
 
+  // Room for the stacks of `other`, for whoever is about to add them to this table.
+  void reserve_for(const StackTable& other);
+
   FrameId frame(StackId stack) const { return frames_[stack.index()]; }
   StackId caller(StackId stack) const { return callers_[stack.index()]; }
   std::size_t size() const { return frames_.size(); }
