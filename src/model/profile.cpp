@@ -14,6 +14,10 @@ constexpr std::array<std::string_view, 4> kUnitNames = {"samples", "nanoseconds"
 // damaged; what is beyond is counted as one.
 constexpr std::size_t kMaxEvents = 255;
 
+std::uint64_t key_of(const Process& process) {
+  return std::uint64_t{static_cast<std::uint32_t>(process.pid)} << 32 | process.name.value;
+}
+
 }  // namespace
 
 std::string_view to_string(Unit unit) {
@@ -44,11 +48,25 @@ EventId Profile::intern_event(std::string_view name, Unit unit) {
 }
 
 ProcessId Profile::intern_process(std::int32_t pid, std::string_view name) {
-  const StringId name_id = strings.intern(name);
-  const std::uint64_t key = std::uint64_t{static_cast<std::uint32_t>(pid)} << 32 | name_id.value;
-  const auto [entry, added] = process_ids_.try_emplace(key, ProcessId{processes_.size()});
-  if (added) processes_.push_back({pid, name_id});
+  const Process process{pid, strings.intern(name)};
+  const auto [entry, added] = process_ids_.try_emplace(key_of(process), ProcessId{processes_.size()});
+  if (added) processes_.push_back(process);
   return entry->second;
+}
+
+ProcessId Profile::add_process(std::int32_t pid, std::string_view name) {
+  const ProcessId id{processes_.size()};
+  processes_.push_back({pid, strings.intern(name)});
+  process_ids_.try_emplace(key_of(processes_.back()), id);
+  return id;
+}
+
+void Profile::rename_process(ProcessId id, std::string_view name) {
+  Process& process = processes_[id.index()];
+  const auto known = process_ids_.find(key_of(process));
+  if (known != process_ids_.end() && known->second == id) process_ids_.erase(known);
+  process.name = strings.intern(name);
+  process_ids_.try_emplace(key_of(process), id);
 }
 
 ThreadId Profile::intern_thread(ProcessId process, std::int32_t tid, std::string_view name) {

@@ -56,9 +56,10 @@ struct Mapping {
   bool operator==(const Mapping&) const = default;
 };
 
-enum class MarkerKind : std::uint8_t { kGc, kStall, kOther };
+enum class MarkerKind : std::uint8_t { kGc, kStall, kOther, kLost };
 
-// Something that lasted: a collection, a turn of the event loop that blocked it.
+// Something that lasted: a collection, a turn of the event loop that blocked it, a time of which samples are
+// missing.
 struct Marker {
   std::int64_t time_ns = 0;
   std::int64_t duration_ns = 0;
@@ -105,6 +106,9 @@ class Profile {
 
   EventId intern_event(std::string_view name, Unit unit);
   ProcessId intern_process(std::int32_t pid, std::string_view name);
+  // A process of its own, also where there is one of this pid and name: the system uses its numbers again.
+  ProcessId add_process(std::int32_t pid, std::string_view name);
+  void rename_process(ProcessId process, std::string_view name);
   ThreadId intern_thread(ProcessId process, std::int32_t tid, std::string_view name);
 
   const std::vector<Event>& events() const { return events_; }

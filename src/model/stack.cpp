@@ -5,13 +5,32 @@
 namespace nodescope {
 
 StackId StackTable::push(StackId caller, FrameId frame) {
-  const std::uint64_t key = std::uint64_t{caller.value} << 32 | frame.value;
-  const auto [entry, added] = children_.try_emplace(key, StackId{frames_.size()});
-  if (added) {
-    frames_.push_back(frame);
-    callers_.push_back(caller);
+  const StackId first = first_callees_[caller.index()];
+  if (first == kEmptyStack) {
+    const StackId stack = add(caller, frame);
+    first_callees_[caller.index()] = stack;
+    return stack;
   }
-  return entry->second;
+  if (frames_[first.index()] == frame) return first;
+  const std::uint64_t key = std::uint64_t{caller.value} << 32 | frame.value;
+  const auto [entry, added] = further_callees_.try_emplace(key, StackId{frames_.size()});
+  return added ? add(caller, frame) : entry->second;
+}
+
+void StackTable::reserve_for(const StackTable& other) {
+  const std::size_t count = frames_.size() + other.frames_.size();
+  frames_.reserve(count);
+  callers_.reserve(count);
+  first_callees_.reserve(count);
+  further_callees_.reserve(further_callees_.size() + other.further_callees_.size());
+}
+
+StackId StackTable::add(StackId caller, FrameId frame) {
+  const StackId stack{frames_.size()};
+  frames_.push_back(frame);
+  callers_.push_back(caller);
+  first_callees_.emplace_back();
+  return stack;
 }
 
 std::vector<FrameId> StackTable::unwind(StackId stack) const {

@@ -18,10 +18,13 @@ constexpr StackId kEmptyStack{};
 // is always smaller than its callee's, so one pass from the last id to the first sums totals.
 class StackTable {
  public:
-  StackTable() : frames_(1), callers_(1) {}
+  StackTable() : frames_(1), callers_(1), first_callees_(1) {}
 
   // The stack that `frame`, called from `caller`, makes.
   StackId push(StackId caller, FrameId frame);
+
+  // Room for the stacks of `other`, for whoever is about to add them to this table.
+  void reserve_for(const StackTable& other);
 
   FrameId frame(StackId stack) const { return frames_[stack.index()]; }
   StackId caller(StackId stack) const { return callers_[stack.index()]; }
@@ -31,9 +34,15 @@ class StackTable {
   std::vector<FrameId> unwind(StackId stack) const;
 
  private:
+  StackId add(StackId caller, FrameId frame);
+
   std::vector<FrameId> frames_;
   std::vector<StackId> callers_;
-  FlatMap<std::uint64_t, StackId> children_;
+  // Most stacks have one callee, and those of one sample lie beside each other: a stack's first callee is
+  // found in its row, and only further ones in a table of hashes, which has no order and misses the cache
+  // once it is large.
+  std::vector<StackId> first_callees_;  // kEmptyStack: none
+  FlatMap<std::uint64_t, StackId> further_callees_;
 };
 
 }  // namespace nodescope

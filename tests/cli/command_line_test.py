@@ -10,6 +10,7 @@ import pathlib
 import pty
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -31,6 +32,11 @@ node  4711/4712  [001]  101.500000:   10101010 cpu-clock:pppH:
 \t     7f0000002000 RegExp:^\\/api\\/(\\w+)+0x8 (/tmp/perf-4711.map)
 \t           401000 node::Start(int, char**)+0x10 (/usr/bin/node)
 
+"""
+INLINED_C = """#define INLINED static inline __attribute__((always_inline))
+INLINED int innermost(volatile int *x) { return *x * *x + 3; }
+INLINED int inner(volatile int *x) { return innermost(x) * 5; }
+int main(int argc, char **argv) { volatile int n = argc; return inner(&n) + (argv == 0); }
 """
 
 
@@ -126,6 +132,30 @@ class Reading(CommandLineTest):
             done = run("collapse", profile, option, check=False)
             self.assertEqual(done.returncode, 2)
             self.assertIn("perf script text", done.stderr.decode())
+
+    def test_collapse_shows_inlined_functions(self):
+        """What addr2line knows about the code: "innermost" is part of "main" there.  The second address means nothing to
+        addr2line, so that nm and the offset in the function lead to it."""
+        for tool in ("cc", "addr2line", "nm"):
+            if shutil.which(tool) is None:
+                self.skipTest(f"there is no {tool} here")
+        self.put("x.c", INLINED_C)
+        program = self.path / "x"
+        subprocess.run(["cc", "-g", "-O1", "-o", program, self.path / "x.c"], check=True, timeout=60)
+        symbols = subprocess.run(["nm", program], check=True, capture_output=True, text=True, timeout=60).stdout
+        main = int(re.search(r"^([0-9a-f]+) T main$", symbols, re.MULTILINE).group(1), 16)
+        offset = next(i for i in range(64) if self.functions_at(program, main + i)[0] == "innermost")
+        script = self.put("perf.script", f"prog 1/1 1.0: 5 cycles:\n\t{main + offset:x} main+{offset:#x} ({program})\n\n"
+                                         f"prog 1/1 2.0: 7 cycles:\n\tffff00000000 main+{offset:#x} ({program})\n\n"
+                                         f"prog 1/1 3.0: 9 cycles:\n\tffff00000008 other+0x1 ({program})\n\n")
+        self.assertEqual(text("collapse", script), "prog;main 12\nprog;other 9\n")
+        self.assertEqual(text("collapse", "--inline", script), "prog;main;inner;innermost 12\nprog;other 9\n")
+        self.assertEqual(text("collapse", "--inline", "--context", script),
+                         "prog;main:x.c:4;inner:x.c:3;innermost:x.c:2 12\nprog;other 9\n")
+
+    def functions_at(self, program, address):
+        done = subprocess.run(["addr2line", "-i", "-f", "-s", "-e", program, hex(address)], check=True, capture_output=True, text=True)
+        return done.stdout.splitlines()[::2]
 
     def test_collapse_tells_which_events_it_left_out(self):
         events = PERF_SCRIPT + PERF_SCRIPT.replace("cpu-clock:pppH", "page-faults").replace("10101010", "7")

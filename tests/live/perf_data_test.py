@@ -4,7 +4,10 @@
 Records a busy node with the perf of this machine and compares every sample (thread, time, period, event) and every frame
 (function, file, line, kind, module).  Names may differ in two cases.  V8 moves code, perf-PID.map has several entries for an
 address then, and the newest counts, which perf does not always take.  And where a call is the last instruction of a function,
-perf names the function behind it."""
+perf names the function behind it.
+
+Copied stacks are followed further than perf follows them, and perf leaves frames out: see test_copied_stacks."""
+import collections
 import os
 import pathlib
 import shutil
@@ -90,6 +93,26 @@ class PerfData(unittest.TestCase):
 
     def test_frame_pointers(self):
         self.check(self.compare("-g"))
+
+    def test_copied_stacks(self):
+        """perf has no frame that we do not have, in the same order.  It leaves out: what is outside of JavaScript; and where it
+        has no unwind rules (V8's code, and libraries whose debug file it takes, which has none) the callers up to the one that
+        the frame pointer leads to, which is not the next if the function has not made a frame.  Where the copy of the stack ends
+        it adds an address that is all ones."""
+        comparison = self.compare("--call-graph", "dwarf,16384")
+        self.assertGreater(comparison.samples, 100)
+        self.assertEqual(comparison.headers[:5], [])
+        kinds = collections.Counter()
+        for i in range(comparison.samples):
+            ours = [truth.without_unknown(frame) for frame in comparison.ours.stack(comparison.ours.stacks[i])]
+            theirs = [truth.without_unknown(frame) for frame in comparison.theirs.stack(comparison.theirs.stacks[i])]
+            if comparison.places[i][-1].address == "f" * 16:
+                theirs.pop()
+            rest = iter(ours)
+            self.assertTrue(all(frame in rest for frame in theirs), (ours, theirs))
+            kinds["the same" if ours == theirs else "less" if ours[:len(theirs)] == theirs else "with gaps"] += 1
+        self.assertLess(kinds["with gaps"], comparison.samples / 4)
+        print(f"{comparison.samples} samples; perf has {dict(kinds)}")
 
     def test_no_call_chains(self):
         self.check(self.compare())

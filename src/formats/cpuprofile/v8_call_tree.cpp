@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace nodescope {
 
 namespace {
 
 // A node that is being read takes some 200 bytes, and a hostile file can nest one in every 13.
 constexpr std::size_t kMaxDepth = 2'000'000;
+
+// Up to here a column of all ids takes no more memory than a table of those that are there.
+constexpr std::uint32_t kMaxIdsPerNode = 4;
 
 enum State : std::uint8_t { kNew, kOnPath, kDone };
 
@@ -91,7 +96,8 @@ void V8CallTree::append(const V8CallTree& part) {
 void V8CallTree::clear() {
   nodes_.clear();
   links_.clear();
-  indices_.clear();
+  index_column_.clear();
+  index_table_.clear();
 }
 
 void V8CallTree::resolve(Profile& profile) {
@@ -102,20 +108,38 @@ void V8CallTree::resolve(Profile& profile) {
 }
 
 std::uint32_t V8CallTree::find(std::uint32_t id) const {
-  const auto found = indices_.find(id);
-  return found == indices_.end() ? kNoNode : found->second;
+  if (!index_column_.empty()) return id < index_column_.size() ? index_column_[id] : kNoNode;
+  const auto found = index_table_.find(id);
+  return found == index_table_.end() ? kNoNode : found->second;
+}
+
+void V8CallTree::index_nodes(Diagnostics& diagnostics) {
+  std::uint32_t largest = 0;
+  for (const Node& node : nodes_) {
+    if (node.id != kNoNode) largest = std::max(largest, node.id);
+  }
+  if (largest / kMaxIdsPerNode <= nodes_.size()) {
+    index_column_.assign(std::size_t{largest} + 1, kNoNode);
+  } else {
+    index_table_.reserve(nodes_.size());
+  }
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+    const std::uint32_t id = nodes_[i].id;
+    if (id == kNoNode || add_index(id, i)) continue;
+    diagnostics.warn("call tree: a node id is used twice, samples count for the first",
+                     fmt::format("node {}", id));
+  }
+}
+
+bool V8CallTree::add_index(std::uint32_t id, std::uint32_t node) {
+  if (index_column_.empty()) return index_table_.try_emplace(id, node).second;
+  if (index_column_[id] != kNoNode) return false;
+  index_column_[id] = node;
+  return true;
 }
 
 void V8CallTree::link(Diagnostics& diagnostics) {
-  indices_.reserve(nodes_.size());
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    const std::uint32_t id = nodes_[i].id;
-    if (id == kNoNode) continue;
-    if (!indices_.try_emplace(id, i).second) {
-      diagnostics.warn("call tree: a node id is used twice, samples count for the first",
-                       fmt::format("node {}", id));
-    }
-  }
+  index_nodes(diagnostics);
   for (const Link& link : links_) {
     const std::uint32_t child = find(link.child_id);
     if (child == kNoNode) {

@@ -74,14 +74,18 @@ class V8CallTree {
   void read_member(json::Reader& reader, Profile& profile, Level& level, std::string_view key);
   void close(Profile& profile, const Level& level);
   void read_from(json::Reader& reader, Profile& profile);
+  void index_nodes(Diagnostics& diagnostics);
+  bool add_index(std::uint32_t id, std::uint32_t node);
   void link(Diagnostics& diagnostics);
   void make_stacks_to(std::uint32_t node, Profile& profile);
 
   std::vector<Node> nodes_;
   std::vector<Link> links_;
-  FlatMap<std::uint64_t, std::uint32_t> indices_;  // by id
-  std::vector<Level> levels_;                      // of read_from()
-  std::vector<std::uint32_t> path_;                // of make_stacks_to()
+  // By id.  V8 counts its nodes, so a column does; only ids that are far apart need a table.
+  std::vector<std::uint32_t> index_column_;
+  FlatMap<std::uint64_t, std::uint32_t> index_table_;
+  std::vector<Level> levels_;        // of read_from()
+  std::vector<std::uint32_t> path_;  // of make_stacks_to()
 };
 
 }  // namespace nodescope

@@ -15,6 +15,7 @@ enum class RecordType : std::uint32_t {
   kComm = 3,
   kExit = 4,
   kThrottle = 5,
+  kUnthrottle = 6,
   kFork = 7,
   kSample = 9,
   kMmap2 = 10,

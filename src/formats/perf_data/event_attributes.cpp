@@ -218,4 +218,20 @@ std::optional<std::uint64_t> EventAttributes::time_of_other(std::span<const std:
   return load_word(body.last(bytes), attribute->trailer.time);
 }
 
+RecordOrigin EventAttributes::origin_of_other(std::span<const std::byte> body) const {
+  const EventAttribute* attribute = find_of_other(body);
+  if (attribute == nullptr || body.size() < trailer_bytes(body)) return {};
+  const SampleLayout& layout = attribute->trailer;
+  const auto trailer = body.last(trailer_bytes(body));
+  RecordOrigin origin;
+  if (layout.tid != SampleLayout::kAbsent) {
+    origin.pid = load<std::int32_t>(trailer, std::size_t{layout.tid} * 8);
+    origin.tid = load<std::int32_t>(trailer, std::size_t{layout.tid} * 8 + 4);
+  }
+  if (layout.cpu != SampleLayout::kAbsent) {
+    origin.cpu = load<std::uint32_t>(trailer, std::size_t{layout.cpu} * 8);
+  }
+  return origin;
+}
+
 }  // namespace nodescope::perf

@@ -58,6 +58,13 @@ struct EventAttribute {
   std::string display_name() const;
 };
 
+// Who ran where when a record that is not a sample was written, as far as its trailer says.
+struct RecordOrigin {
+  std::optional<std::int32_t> pid;
+  std::optional<std::int32_t> tid;
+  std::optional<std::uint32_t> cpu;
+};
+
 // All events of a recording, and which one a record belongs to.
 class EventAttributes {
  public:
@@ -79,6 +86,7 @@ class EventAttributes {
   std::optional<std::uint64_t> time_of_sample(std::span<const std::byte> body) const;
   // The time in the trailer of a record that is not a sample; nothing when it has none.
   std::optional<std::uint64_t> time_of_other(std::span<const std::byte> body) const;
+  RecordOrigin origin_of_other(std::span<const std::byte> body) const;
   // The bytes at the end of such a record that are not part of its content.
   std::size_t trailer_bytes(std::span<const std::byte> body) const;
 

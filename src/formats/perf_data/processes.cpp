@@ -33,7 +33,10 @@ ThreadState& Processes::thread(std::int32_t pid, std::int32_t tid) {
 void Processes::rename(ThreadState& thread, std::string_view name) {
   thread.name = profile_.strings.intern(is_valid_utf8(name) ? name : to_valid_utf8(name));
   thread.model_thread.reset();
-  if (thread.tid == thread.process->pid) ++thread.process->name_version;
+  const ProcessState& process = *thread.process;
+  if (thread.tid == process.pid && process.model_process) {
+    profile_.rename_process(*process.model_process, profile_.text(*thread.name));
+  }
 }
 
 void Processes::exec(ProcessState& process) {
@@ -49,9 +52,10 @@ void Processes::fork(std::int32_t pid, std::int32_t tid, const ThreadState& pare
   child.model_thread.reset();
   if (child.process == parent.process) return;
   ProcessState& process = *child.process;
-  ++process.name_version;
   process.in_pid_namespace = parent_process.in_pid_namespace;
-  if (!copies_mappings) return;
+  if (!copies_mappings) return;  // perf's own record of a process that was there before
+  process.model_process.reset();
+  ++process.earlier_lives;
   process.space = parent_process.space.fork();
   process.has_jitdump = false;
   forget_places(process);
@@ -77,15 +81,23 @@ StringId Processes::name_of(const ThreadState& thread) {
   return thread.name ? *thread.name : profile_.strings.intern(fmt::format(":{}", thread.tid));
 }
 
-ThreadId Processes::model_thread(ThreadState& thread) {
+ProcessId Processes::model_process(const ThreadState& thread) {
   ProcessState& process = *thread.process;
-  if (thread.model_thread && thread.model_name_version == process.name_version) return *thread.model_thread;
-  // The main thread's name is the process's; a recording that begins late may not have it.
-  const ThreadState& main = this->thread(process.pid, process.pid);
-  const StringId process_name = name_of(main.name ? main : thread);
-  const ProcessId process_id = profile_.intern_process(process.pid, profile_.text(process_name));
-  thread.model_thread = profile_.intern_thread(process_id, thread.tid, profile_.text(name_of(thread)));
-  thread.model_name_version = process.name_version;
+  if (!process.model_process) {
+    // A recording that begins late may not have the name of the main thread.
+    const ThreadState& main = this->thread(process.pid, process.pid);
+    const StringId name = name_of(main.name ? main : thread);
+    process.model_process = profile_.add_process(process.pid, profile_.text(name));
+  }
+  return *process.model_process;
+}
+
+ThreadId Processes::model_thread(ThreadState& thread) {
+  const ProcessState& process = *thread.process;
+  if (thread.model_thread && thread.model_life == process.earlier_lives) return *thread.model_thread;
+  thread.model_thread =
+      profile_.intern_thread(model_process(thread), thread.tid, profile_.text(name_of(thread)));
+  thread.model_life = process.earlier_lives;
   thread.last_context.reset();
   return *thread.model_thread;
 }

@@ -24,7 +24,9 @@ struct ProcessState {
   bool in_pid_namespace = false;
   bool has_generated_code = false;
   bool has_samples = false;
-  std::uint32_t name_version = 0;  // counts the names of the main thread
+  // The process of the model, once a sample needed it, and how many processes had this pid before.
+  std::optional<ProcessId> model_process;
+  std::uint32_t earlier_lives = 0;
 };
 
 struct ThreadState {
@@ -32,9 +34,10 @@ struct ThreadState {
   std::int32_t tid = 0;
   std::optional<StringId> name;
 
-  // The thread of the model for this name and the process's, once a sample needed it.
+  // The thread of the model for this name, once a sample needed it.
   std::optional<ThreadId> model_thread;
-  std::uint32_t model_name_version = 0;
+  std::uint32_t model_life = 0;  // the process's earlier_lives then
+  std::uint64_t last_sample_time = 0;
   // The last context that was interned, since the next sample mostly has the same one.
   std::optional<SampleContext> last_context;
   ContextId last_context_id;
@@ -57,6 +60,8 @@ class Processes {
   void forget_places(ProcessState& process) { process.place = next_place_++; }
   PlaceNumber take_place() { return next_place_++; }
 
+  // A process of the model has one name, the last one of its main thread: a program's name replaces that of
+  // its starter.  A thread that changes its name becomes another thread of the model.
   ThreadId model_thread(ThreadState& thread);
 
   template <typename Visit>
@@ -71,6 +76,7 @@ class Processes {
   static constexpr std::size_t kMaxCopiedMappings = 16'000'000;
 
   StringId name_of(const ThreadState& thread);
+  ProcessId model_process(const ThreadState& thread);
 
   Profile& profile_;
   FlatMap<std::uint32_t, std::unique_ptr<ProcessState>> processes_;

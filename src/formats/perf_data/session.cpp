@@ -58,7 +58,8 @@ Session::Session(Recording& recording, const ReadOptions& options, std::string_v
       profile_(profile),
       resolver_(resolver_options(options, file_name), profile.diagnostics),
       processes_(profile),
-      stacks_(profile, resolver_, recording.architecture, options.name_unknown_by_address) {}
+      stacks_(profile, resolver_, recording.architecture, options.name_unknown_by_address),
+      losses_(profile, processes_) {}
 
 Result<void> Session::read(const FileParts& parts) {
   file_bytes_ = parts.records.size();
@@ -230,7 +231,8 @@ void Session::process(const Record& record, std::uint64_t time) {
     case RecordType::kLostSamples:
       return process_lost(record, time);
     case RecordType::kThrottle:
-      return profile_.diagnostics.info("the kernel throttled sampling: some time has fewer samples");
+    case RecordType::kUnthrottle:
+      return process_throttle(record, time);
     case RecordType::kNamespaces:
       return process_namespaces(record);
     case RecordType::kKsymbol:
@@ -275,6 +277,7 @@ void Session::add_sample(std::size_t event_index, const SampleRecord& sample, st
     thread.last_context_id = profile_.samples.intern(context);
   }
   profile_.samples.add(static_cast<std::int64_t>(sample.time), stack, thread.last_context_id, weight);
+  losses_.see_sample(thread, sample.cpu, sample.time);
 }
 
 void Session::process_mmap(const Record& record) {
@@ -367,6 +370,19 @@ void Session::process_lost(const Record& record, std::uint64_t time) {
     // buffer.
     (time == 0 ? lost_samples_counted_ : lost_samples_) += lost;
   }
+  const bool is_filtered = is_samples && (record.header.misc & kMiscLostSamplesBpf) != 0;
+  if (time != 0 && lost != 0 && !is_filtered)
+    losses_.add(recording_.events.origin_of_other(record.body), time, lost);
+}
+
+// Both records begin with the time, the id and the stream id of the event.
+void Session::process_throttle(const Record& record, std::uint64_t time) {
+  const auto stream = load_or_zero<std::uint64_t>(record.body, 16);
+  if (record.header.type == RecordType::kUnthrottle) {
+    return losses_.unthrottle(recording_.events.origin_of_other(record.body), stream, time);
+  }
+  profile_.diagnostics.info("the kernel throttled sampling: some time has fewer samples");
+  losses_.throttle(stream, time);
 }
 
 void Session::process_namespaces(const Record& record) {
@@ -459,6 +475,7 @@ void Session::finish() {
         "process of a container: its perf map is named after its number there; copy it to perf-PID.map",
         fmt::format("process {}", process.pid));
   });
+  losses_.finish();
   add_mappings();
   profile_.facts = recording_.facts;
   profile_.facts.insert_or_assign("format", "perf.data");

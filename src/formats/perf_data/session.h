@@ -9,6 +9,7 @@
 #include "binary/resolver.h"
 #include "formats/format.h"
 #include "formats/perf_data/decompressor.h"
+#include "formats/perf_data/losses.h"
 #include "formats/perf_data/processes.h"
 #include "formats/perf_data/record_queue.h"
 #include "formats/perf_data/recording.h"
@@ -54,6 +55,7 @@ class Session {
   void process_comm(const Record& record);
   void process_fork(const Record& record);
   void process_lost(const Record& record, std::uint64_t time);
+  void process_throttle(const Record& record, std::uint64_t time);
   void process_namespaces(const Record& record);
   void process_kernel_symbol(const Record& record);
   void process_time_conversion(const Record& record);
@@ -72,6 +74,7 @@ class Session {
   Resolver resolver_;
   Processes processes_;
   StackBuilder stacks_;
+  Losses losses_;
   RecordQueue queue_;
   Decompressor decompressor_;
   std::vector<std::byte> cut_record_;  // the beginning of a record whose rest is in the next compressed one

@@ -276,7 +276,7 @@ bool ChunkDecoder::decode_markers(Cursor in) {
     marker.thread = thread(in.varint());
     const std::uint8_t kind = in.byte();
     marker.kind =
-        kind <= static_cast<std::uint8_t>(MarkerKind::kOther) ? MarkerKind{kind} : MarkerKind::kOther;
+        kind <= static_cast<std::uint8_t>(MarkerKind::kLost) ? MarkerKind{kind} : MarkerKind::kOther;
     marker.name = string(in.varint());
     if (in.failed()) return false;
     profile_.markers.push_back(marker);

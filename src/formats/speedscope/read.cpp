@@ -207,6 +207,7 @@ class SpeedscopeReader {
 
   void build_stacks() {
     stacks_.resize(raw_stacks_.size());
+    profile_.stacks.reserve_for(raw_stacks_);
     for (std::size_t i = 1; i < stacks_.size(); ++i) {
       const StackId caller = stacks_[raw_stacks_.caller(StackId{i}).index()];
       const std::size_t number = raw_stacks_.frame(StackId{i}).index();

@@ -198,6 +198,22 @@ TEST(CpuProfile, DamagedTreesAreSurvived) {
   EXPECT_EQ(profile.frames[profile.stacks.frame(unknown)], Frame{});
 }
 
+TEST(CpuProfile, IdsOfNodesMayBeFarApart) {
+  for (const std::string id : {"2", "4294967294"}) {
+    const Profile profile =
+        read(R"({"nodes":[{"id":1,"callFrame":{"functionName":"a"},"children":[)" + id + R"(]},{"id":)" + id +
+             R"(,"callFrame":{"functionName":"b"}},{"id":)" + id + R"(,"callFrame":{"functionName":"c"}}],)" +
+             R"("startTime":0,"endTime":30,"samples":[1,)" + id + R"(,3],"timeDeltas":[10,10,10]})");
+    ASSERT_EQ(profile.samples.size(), 3u);
+    const auto frames = profile.stacks.unwind(profile.samples.stack(1));
+    ASSERT_EQ(frames.size(), 2u);
+    EXPECT_EQ(profile.text(profile.frames[frames[1]].function), "b");
+    EXPECT_EQ(profile.diagnostics.count("call tree: a node id is used twice, samples count for the first"),
+              1u);
+    EXPECT_EQ(profile.diagnostics.count("a sample's node does not exist: shown as unknown"), 1u);
+  }
+}
+
 TEST(CpuProfile, WhatCanBeReadOfACutFileIsShown) {
   const std::string whole =
       three_nodes(R"("startTime":0,"endTime":60,"samples":[2,3,1],"timeDeltas":[10,20,30])");

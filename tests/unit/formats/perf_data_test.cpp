@@ -151,7 +151,58 @@ TEST(PerfData, ThreadsAreNamedAsPerfNamesThem) {
     names +=
         fmt::format("{}/{} ", profile.text(profile.process(thread.process).name), profile.text(thread.name));
   }
-  EXPECT_EQ(names, ":101/:101 node/node node/worker node/:101 swapper/swapper ");
+  EXPECT_EQ(names, "node/:101 node/node node/worker node/:101 swapper/swapper ");
+}
+
+// "pid name: threads" of every process that has samples.
+std::vector<std::string> describe_processes(const Profile& profile) {
+  std::vector<std::string> texts(profile.processes().size());
+  for (std::size_t i = 0; i < profile.samples.size(); ++i) {
+    const Thread& thread = profile.thread(profile.samples.context(i).thread);
+    const Process& process = profile.process(thread.process);
+    std::string& text = texts[thread.process.index()];
+    if (text.empty()) text = fmt::format("{} {}:", process.pid, profile.text(process.name));
+    text += fmt::format(" {}", profile.text(thread.name));
+  }
+  std::erase(texts, "");
+  return texts;
+}
+
+TEST(PerfData, AProcessThatChangesItsNameIsOneProcess) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  builder.record(kComm, 0, comm_body(100, 100, "perf", 1));
+  builder.record(kSample, kUser, sample_body(2, 100, {kContextUser, 1}));
+  builder.record(kComm, 1 << 13, comm_body(100, 100, "node", 3));
+  builder.record(kSample, kUser, sample_body(4, 100, {kContextUser, 1}));
+  builder.record(kFork, 0, fork_body(100, 100, 101, 100, 5));
+  builder.record(kSample, kUser, sample_body(6, 101, {kContextUser, 1}));
+  builder.record(kComm, 0, comm_body(100, 101, "worker", 7));
+  builder.record(kSample, kUser, sample_body(8, 101, {kContextUser, 1}));
+  builder.record(kComm, 0, comm_body(100, 100, "my server", 9));
+  builder.record(kSample, kUser, sample_body(10, 100, {kContextUser, 1}));
+  builder.record(kSample, kUser, sample_body(11, 101, {kContextUser, 1}));
+  EXPECT_EQ(describe_processes(read_good(builder.file())),
+            (std::vector<std::string>{"100 my server: perf node node worker my server worker"}));
+}
+
+TEST(PerfData, ANumberThatIsUsedAgainIsAnotherProcess) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  builder.record(kComm, 0, comm_body(1, 1, "sh", 1));
+  builder.record(kFork, 0, fork_body(100, 1, 100, 1, 2));
+  builder.record(kSample, kUser, sample_body(3, 100, {kContextUser, 1}));
+  builder.record(kComm, 1 << 13, comm_body(100, 100, "ls", 4));
+  builder.record(kSample, kUser, sample_body(5, 100, {kContextUser, 1}));
+  builder.record(kFork, 0, fork_body(100, 1, 100, 1, 6));
+  builder.record(kSample, kUser, sample_body(7, 100, {kContextUser, 1}));
+  builder.record(kComm, 1 << 13, comm_body(100, 100, "node", 8));
+  builder.record(kSample, kUser, sample_body(9, 100, {kContextUser, 1}));
+  // perf describes a process that is there: no other one.
+  builder.record(kFork, 1 << 13, fork_body(100, 1, 100, 1, 10));
+  builder.record(kSample, kUser, sample_body(11, 100, {kContextUser, 1}));
+  EXPECT_EQ(describe_processes(read_good(builder.file())),
+            (std::vector<std::string>{"100 ls: sh ls", "100 node: sh node sh"}));
 }
 
 TEST(PerfData, EveryFieldOfASampleIsSkipped) {
@@ -243,6 +294,74 @@ TEST(PerfData, LossesAreCountedOnce) {
   const Profile profile = read_good(builder.file());
   EXPECT_EQ(profile.lost_samples, 106u);
   EXPECT_EQ(profile.diagnostics.count("samples lost while recording"), 106u);
+}
+
+std::vector<std::string> describe_markers(const Profile& profile) {
+  std::vector<std::string> texts;
+  for (const Marker& marker : profile.markers) {
+    EXPECT_EQ(marker.kind, MarkerKind::kLost);
+    texts.push_back(fmt::format("{}+{} {} {}", marker.time_ns, marker.duration_ns,
+                                profile.thread(marker.thread).tid, profile.text(marker.name)));
+  }
+  return texts;
+}
+
+TEST(PerfData, LossesHaveATime) {
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  const auto lost = [](std::uint64_t count, std::uint64_t time) {
+    Bytes body;
+    body.words({0, count});
+    return with_trailer(body, time);
+  };
+  builder.record(kLost, 0, lost(3, 5));
+  builder.record(kSample, kUser, sample_body(10, 100, {kContextUser, 1}));
+  builder.record(kSample, kUser, sample_body(12, 101, {kContextUser, 1}));
+  builder.record(kLost, 0, lost(7, 30));
+  builder.record(kSample, kUser, sample_body(31, 100, {kContextUser, 1}));
+  builder.record(kLost, 0, lost(0, 40));
+  Bytes filtered;
+  filtered.words({4});
+  builder.record(kLostSamples, 1 << 15, with_trailer(filtered, 41));
+  // Before the first sample nobody knows since when, and the thread is not one of the profile yet.
+  EXPECT_EQ(describe_markers(read_good(builder.file())),
+            (std::vector<std::string>{"5+0 0 3 lost", "10+20 100 7 lost"}));
+}
+
+TEST(PerfData, LossesOfAProcessorBeginWithItsLastSample) {
+  constexpr std::uint64_t kCpu = 1 << 7;
+  PerfDataBuilder builder;
+  builder.attribute({.sample_type = kIp | kTid | kTime | kCpu});
+  const auto on_cpu = [](Bytes body, std::uint32_t tid, std::uint64_t time, std::uint64_t cpu) {
+    return body.put(std::uint32_t{100}).put(tid).words({time, cpu});
+  };
+  builder.record(kSample, kUser, on_cpu(Bytes().words({0x1234}), 100, 10, 0));
+  builder.record(kSample, kUser, on_cpu(Bytes().words({0x1234}), 100, 20, 1));
+  builder.record(kLost, 0, on_cpu(Bytes().words({0, 7}), 100, 30, 0));
+  builder.record(kLost, 0, on_cpu(Bytes().words({0, 8}), 100, 40, 1));
+  builder.record(kLost, 0, on_cpu(Bytes().words({0, 9}), 100, 50, 77));
+  EXPECT_EQ(describe_markers(read_good(builder.file())),
+            (std::vector<std::string>{"10+20 100 7 lost", "20+20 100 8 lost", "20+30 100 9 lost"}));
+}
+
+TEST(PerfData, ThrottlingHasATime) {
+  constexpr std::uint32_t kThrottle = 5;
+  constexpr std::uint32_t kUnthrottle = 6;
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  const auto switched = [](std::uint64_t stream, std::uint64_t time) {
+    Bytes body;
+    body.words({time, 1, stream});
+    return with_trailer(body, time);
+  };
+  builder.record(kSample, kUser, sample_body(5, 100, {kContextUser, 1}));
+  builder.record(kUnthrottle, 0, switched(1, 6));
+  builder.record(kThrottle, 0, switched(1, 10));
+  builder.record(kThrottle, 0, switched(2, 12));
+  builder.record(kUnthrottle, 0, switched(1, 18));
+  builder.record(kSample, kUser, sample_body(20, 100, {kContextUser, 1}));
+  EXPECT_EQ(describe_markers(read_good(builder.file())),
+            (std::vector<std::string>{"10+8 100 throttled", "12+8 0 throttled"}));
 }
 
 TEST(PerfData, BpfProgramsOfTheKernelHaveNames) {

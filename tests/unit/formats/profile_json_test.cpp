@@ -48,6 +48,7 @@ Profile everything() {
   profile.samples.add({std::numeric_limits<std::int64_t>::min(), kEmptyStack, {thread, 0, cpu}, 1});
   profile.markers.push_back({10, 20, thread, MarkerKind::kGc, profile.strings.intern("MinorGC")});
   profile.markers.push_back({11, 21, ThreadId{}, MarkerKind::kStall, profile.strings.intern("stall")});
+  profile.markers.push_back({12, 22, thread, MarkerKind::kLost, profile.strings.intern("7 lost")});
   profile.mappings.push_back({process, 0x7f0000000000, 0xFFFFFFFFFFFFFFFF, 0x1000,
                               profile.strings.intern("/lib/x.so"), profile.strings.intern("abcdef")});
   profile.facts["command"] = "node \"a\".js";

@@ -140,6 +140,7 @@ Profile rich_profile(std::size_t samples = 100) {
   profile.mappings.push_back({child, 0xFFFF800000000000, 0xFFFFFFFFFFFFFFFF, 0, file, StringId{}});
   profile.markers.push_back({5, 1'000'000, threads[1], MarkerKind::kGc, profile.strings.intern("Scavenge")});
   profile.markers.push_back({-7, 0, ThreadId{}, MarkerKind::kStall, StringId{}});
+  profile.markers.push_back({8, 9, threads[1], MarkerKind::kLost, profile.strings.intern("7 lost")});
   profile.sources.push_back({profile.strings.intern("/app/server.js"), "let x = '\xFF';\n"});
   profile.sources.push_back({profile.strings.intern("/app/empty.js"), ""});
   profile.facts = {{"command", "node server.js"}, {"host", "db-1"}, {"", "empty key"}};

@@ -25,6 +25,24 @@ TEST(StackTable, SharesPrefixesAndNumbersCallersBeforeCallees) {
   EXPECT_TRUE(stacks.unwind(kEmptyStack).empty());
 }
 
+TEST(StackTable, KnowsEveryCalleeOfAStack) {
+  StackTable stacks;
+  const StackId main = stacks.push(kEmptyStack, FrameId{0});
+  const StackId other = stacks.push(kEmptyStack, FrameId{1});
+  std::vector<StackId> callees;
+  for (std::size_t i = 0; i < 1000; ++i) {
+    callees.push_back(stacks.push(main, FrameId{i}));
+    stacks.push(other, FrameId{i});
+  }
+  EXPECT_EQ(stacks.size(), 2003u);
+  for (std::size_t i = 0; i < callees.size(); ++i) {
+    EXPECT_EQ(stacks.push(main, FrameId{i}), callees[i]);
+    EXPECT_EQ(stacks.caller(callees[i]), main);
+    EXPECT_EQ(stacks.frame(callees[i]), FrameId{i});
+  }
+  EXPECT_EQ(stacks.size(), 2003u);
+}
+
 TEST(SampleTable, SixteenBytesASampleWhereTheWeightIsConstant) {
   SampleTable samples;
   const ContextId a = samples.intern({ThreadId{1}, 0, EventId{}});
