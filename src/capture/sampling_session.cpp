@@ -46,7 +46,7 @@ SamplingSession::~SamplingSession() = default;
 void SamplingSession::prepare(pid_t pid) {
   if (std::ranges::find(targets_, pid) != targets_.end()) return;
   targets_.push_back(pid);
-  if (const ProcessStacks* opened = options_.begin_at_exec ? nullptr : process(pid)) note_facts(*opened);
+  if (!options_.begin_at_exec) process(pid);
 }
 
 Result<void> SamplingSession::attach(pid_t pid) {
@@ -70,6 +70,8 @@ void SamplingSession::learn_attribute() {
 
 void SamplingSession::note_facts(const ProcessStacks& process) {
   if (process.view() == nullptr) return;
+  // Of several programs, such as a shell that starts node, Node.js counts.
+  if (process.view()->layout() == nullptr && profile_.facts.contains("node")) return;
   profile_.facts["program"] = process.view()->process().executable();
   if (const auto& container = process.view()->process().container_id())
     profile_.facts["container"] = *container;
@@ -91,6 +93,7 @@ ProcessStacks* SamplingSession::process(pid_t pid) {
   if (!options_.follow_children && !is_target) return nullptr;
   if (options_.follow_children) last_exec_ns_ = now_ns<std::chrono::steady_clock>();
   auto stacks = std::make_unique<ProcessStacks>(pid, profile_, cache_);
+  note_facts(*stacks);
   return processes_.emplace(static_cast<std::uint64_t>(pid), std::move(stacks)).first->second.get();
 }
 
@@ -160,8 +163,7 @@ void SamplingSession::handle(std::span<const std::byte> record) {
       add_sample(body);
       break;
     case perf::RecordType::kLost:
-      counts_.lost += perf::load_or_zero<std::uint64_t>(body, 8);
-      profile_.lost_samples = counts_.lost;
+      add_loss(body);
       break;
     case perf::RecordType::kComm:
       if (known == processes_.end()) break;
@@ -214,6 +216,18 @@ void SamplingSession::add_sample(std::span<const std::byte> body) {
   const StackId stack = push_kernel_frames(built.stack, *sample);
   profile_.samples.add(
       {static_cast<std::int64_t>(sample->time), stack, {thread, sample->cpu, event_}, sampler_.period_ns()});
+}
+
+// The kernel tells when it had room again; the last sample before is when it still had.
+void SamplingSession::add_loss(std::span<const std::byte> body) {
+  const auto lost = perf::load_or_zero<std::uint64_t>(body, 8);
+  counts_.lost += lost;
+  profile_.lost_samples = counts_.lost;
+  const auto end = static_cast<std::int64_t>(attributes_.time_of_other(body).value_or(0));
+  if (end == 0 || profile_.samples.size() == 0) return;
+  const std::int64_t begin = std::min(profile_.samples.time_ns(profile_.samples.size() - 1), end);
+  profile_.markers.push_back({begin, end - begin, ThreadId{}, MarkerKind::kLost,
+                              profile_.strings.intern(fmt::format("{} lost", lost))});
 }
 
 void SamplingSession::settle(const StackSummary& summary) {

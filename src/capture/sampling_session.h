@@ -88,6 +88,7 @@ class SamplingSession {
   FrameId kernel_frame(Address address);
   ProcessStacks* process(pid_t pid);
   void note_facts(const ProcessStacks& process);
+  void add_loss(std::span<const std::byte> body);
   void settle(const StackSummary& summary);
   void forget_ended();
   void keep_sources();

@@ -2,8 +2,8 @@
 
 import { clock } from '../app/format';
 import type { HeatMode, Range } from '../app/state';
-import { kCauses, type Heat } from '../wire/views';
-import { prepare } from './canvas';
+import { kCauses, type Heat, type Marker } from '../wire/views';
+import { hatch, prepare } from './canvas';
 import type { Theme } from './palette';
 import { kGutter, type TimeAxis } from './time_axis';
 
@@ -18,6 +18,7 @@ export interface HeatPicture {
   mode: HeatMode;
   range: Range | null;
   base: Range | null;
+  lost: readonly Marker[];
   hovered: { column: number; row: number } | null;
   title: string;
   subtitle: string;
@@ -38,6 +39,7 @@ export function drawHeat(canvas: HTMLCanvasElement, picture: HeatPicture): void 
   const { axis, rows, rowHeight } = picture;
   const g = prepare(canvas, axis.width, heatHeight(rows, rowHeight));
   drawCells(g, picture);
+  for (const marker of picture.lost) drawLost(g, picture, marker);
   drawScales(g, picture);
   if (picture.range || picture.base) drawSelection(g, picture);
   if (picture.hovered) {
@@ -91,6 +93,19 @@ function drawCells(g: CanvasRenderingContext2D, { heat, axis, rows, rowHeight, m
       g.fillRect(x, y, w, rowHeight);
       g.globalAlpha = 1;
     }
+  }
+}
+
+// Where few samples may mean that they were lost, not that nothing ran.
+function drawLost(g: CanvasRenderingContext2D, { axis, rows, rowHeight, theme }: HeatPicture, marker: Marker): void {
+  const height = rows * rowHeight;
+  const from = (marker.time - axis.fromNs) / axis.columnNs;
+  const to = (marker.time + marker.duration - axis.fromNs) / axis.columnNs;
+  for (let column = Math.max(0, Math.floor(from)); column < axis.columns && column <= to; column++) {
+    const x = axis.columnX(column);
+    const top = Math.max(0, from - column) * height;
+    const bottom = Math.max(top + rowHeight, Math.min(1, to - column) * height);
+    hatch(g, x, kHeatTop + top, axis.columnX(column + 1) - x, Math.min(bottom, height) - top, theme.get('ink2'));
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { count, percent } from '../app/format';
 import type { Range } from '../app/state';
-import { kCauses, type About, type Lanes, type Marker, type Stall, type ThreadInfo } from '../wire/views';
+import { kCauses, MarkerKind, type About, type Lanes, type Marker, type Stall, type ThreadInfo } from '../wire/views';
 import { prepare } from './canvas';
 import type { Theme } from './palette';
 import { kGutter, type TimeAxis } from './time_axis';
@@ -208,7 +208,7 @@ function drawMarks(g: CanvasRenderingContext2D, picture: LanesPicture, lane: Lan
   const { axis, theme, stalls, markers } = picture;
   g.fillStyle = theme.get('m-gc');
   for (const marker of markers) {
-    if (marker.kind !== 0 || !lane.threads.includes(marker.thread)) continue;
+    if (marker.kind !== MarkerKind.gc || !lane.threads.includes(marker.thread)) continue;
     const x = axis.xOf(marker.time);
     if (x >= kGutter && x <= axis.width) g.fillRect(x, base + 1, Math.max(1, axis.xOf(marker.time + marker.duration) - x), 3);
   }

@@ -12,11 +12,12 @@ import { drawLanes, isChosen, laneAt, lanesHeight, lanesOf, laneWords, type Lane
 import { kCauseWords } from '../draw/palette';
 import { kGutter, TimeAxis } from '../draw/time_axis';
 import { decodeHeat, decodeLanes } from '../wire/decode';
-import { kCauses, type Heat, type Marker, type Stall } from '../wire/views';
+import { kCauses, MarkerKind, type Heat, type Marker, type Stall } from '../wire/views';
 import { Segments, Swatch } from './parts';
 
 const kCellChoices = [10, 20, 50, 100];
 const kMaxLaneArea = 208;
+const kMaxLosses = 2000;
 
 // A bin is at least two pixels wide, and long enough for four samples of a busy thread: with fewer a lane is stripes.
 function laneBins(axis: TimeAxis, rate: number): number {
@@ -62,18 +63,20 @@ function Legend({ mode, heat, searching }: { mode: HeatMode; heat: Heat | null; 
   );
 }
 
-function heatTip(axis: TimeAxis, rows: number, heat: Heat | null, cell: Cell) {
+function heatTip(axis: TimeAxis, rows: number, heat: Heat | null, cell: Cell, lost: readonly Marker[]) {
   const rowNs = axis.columnNs / rows;
   const from = axis.fromNs + cell.column * axis.columnNs + cell.row * rowNs;
   const shift = heat ? Math.round((axis.fromNs - heat.firstNs) / axis.columnNs) : 0;
   const at = (cell.column + shift) * rows + cell.row;
   const samples = heat?.count[at] ?? 0;
   const cause = kCauses[heat?.cause[at] ?? 255];
+  const loss = lost.find((marker) => marker.time < from + rowNs && marker.time + marker.duration >= from);
   return (
     <>
       <div class="t">
         {clock(from, 2)} – {clock(from + rowNs, 2)}
       </div>
+      {loss && <div class="dim">Samples were lost here: {plain(loss.name, 80)}</div>}
       {samples > 0 ? (
         <>
           <div>
@@ -114,6 +117,7 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
   const rows = Math.max(1, Math.min(100, Math.round(1000 / state.cellMs)));
   const rowNs = axis.columnNs / rows;
   const lanes = useMemo(() => lanesOf(about), [about]);
+  const lost = useMemo(() => markers.filter((marker) => marker.kind === MarkerKind.lost).slice(0, kMaxLosses), [markers]);
 
   const shared = { file: state.file || undefined, event: state.event || undefined, from: axis.fromNs, to: axis.toNs };
   const heat = useEngine(
@@ -148,12 +152,13 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
       mode: state.mode,
       range: state.range,
       base: picture.base,
+      lost,
       hovered,
       title: chosenLane ? plain(chosenLane.title, 24) : 'All threads',
       subtitle: chosenLane ? plain(chosenLane.subtitle, 24) : '',
       theme,
     });
-  }, [heat.data, axis, rows, rowHeight, state.mode, state.range, state.base, hovered?.column, hovered?.row, chosenLane, theme]);
+  }, [heat.data, axis, rows, rowHeight, state.mode, state.range, state.base, hovered?.column, hovered?.row, chosenLane, theme, lost]);
   useLayoutEffect(() => {
     if (width > 0) drawLanes(laneCanvas.current!, picture);
   }, [laneData.data, axis, theme, state.range, state.threads, state.base, stalls, markers, lanes, tall]);
@@ -196,7 +201,7 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
     }
     const cell = cellAt(event);
     setHovered(cell);
-    floating.showHint(cell ? { x: event.clientX, y: event.clientY, content: heatTip(axis, rows, heat.data, cell) } : null);
+    floating.showHint(cell ? { x: event.clientX, y: event.clientY, content: heatTip(axis, rows, heat.data, cell, lost) } : null);
   };
   const onUp = (event: PointerEvent) => {
     const current = drag.current;
@@ -256,6 +261,7 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
           choose={(mode) => store.update({ mode })}
         />
         <Legend mode={state.mode} heat={heat.data} searching={heat.data?.matched !== undefined} />
+        {lost.length > 0 && <span class="dim small">hatched: samples were lost</span>}
         <div class="grow" />
         {state.window && (
           <button type="button" class="link" onClick={() => store.update({ window: null })}>

@@ -172,11 +172,18 @@ export interface Stalls {
   longest?: Stall;
 }
 
+export const enum MarkerKind {
+  gc,
+  stall,
+  other,
+  lost,
+}
+
 export interface Marker {
   time: number;
   duration: number;
   thread: number;
-  kind: number;
+  kind: MarkerKind;
   name: string;
 }
 
