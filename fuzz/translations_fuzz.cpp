@@ -8,10 +8,13 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace nodescope::v8;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  if (const auto table = SafepointTable::parse(bytes)) {
+  if (const auto table = SafepointTable::parse(bytes, TranslationFormat::kV8_13_6)) {
     const std::string_view entries = bytes.substr(SafepointTable::kHeaderBytes);
     for (std::uint32_t offset = 0; offset < 64; ++offset) table->find_translation(entries, offset);
   }
-  for (std::size_t index = 0; index < bytes.size() && index < 64; ++index) parse_translation(bytes, index);
+  for (std::size_t index = 0; index < bytes.size() && index < 64; ++index) {
+    parse_translation(bytes, index, TranslationFormat::kV8_12_4);
+    parse_translation(bytes, index, TranslationFormat::kV8_13_6);
+  }
   return 0;
 }

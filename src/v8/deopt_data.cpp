@@ -14,8 +14,14 @@ constexpr std::size_t kMaxCallBytes = std::size_t{1} << 20;  // 65,536 calls of 
 constexpr std::size_t kCallBytes = 16;
 constexpr std::int32_t kSelf = -1;
 
-// Read in the source of 13.6 and 14.6, which have the same records.
-constexpr Version kFirstKnownTranslations{13, 6, 0};
+// Read in the source of 13.6 and 14.6, which have the same records, and seen in 12.4.
+std::optional<TranslationFormat> format_of(const Layout& layout) {
+  if (!layout.is_known_version()) return std::nullopt;
+  if (layout.version >= Version{13, 6, 0}) return TranslationFormat::kV8_13_6;
+  const bool is_12_4 = layout.version.major == 12 && layout.version.minor == 4;
+  return is_12_4 ? std::optional(TranslationFormat::kV8_12_4) : std::nullopt;
+}
+
 constexpr std::size_t kMaxTranslationBytes = std::size_t{16} << 20;
 // After the inlining positions: where the exits are, how many eager and how many lazy ones.
 constexpr std::int32_t kHeaderBehindPositions = 4;
@@ -81,13 +87,13 @@ std::optional<TaggedWord> DeoptData::shared_literal(Heap& heap, std::int32_t ind
 std::optional<std::vector<TranslatedFrame>> DeoptData::active_frames(Heap& heap, const Code& code,
                                                                      Address return_address) const {
   const Layout& layout = heap.layout();
-  if (code.tier() != Tier::kMaglev || layout.version < kFirstKnownTranslations || !layout.is_known_version())
-    return std::nullopt;
+  const auto format = format_of(layout);
+  if (code.tier() != Tier::kMaglev || !format) return std::nullopt;
   // The safepoint table follows the instructions.
   const Address table_begin = code.instructions().end;
   std::string header(SafepointTable::kHeaderBytes, '\0');
   if (!heap.memory().read(table_begin, std::as_writable_bytes(std::span(header)))) return std::nullopt;
-  const auto table = SafepointTable::parse(header);
+  const auto table = SafepointTable::parse(header, *format);
   if (!table) return std::nullopt;
   std::string entries(table->entries_bytes(), '\0');
   if (!heap.memory().read(table_begin + header.size(), std::as_writable_bytes(std::span(entries))))
@@ -104,7 +110,7 @@ std::optional<std::vector<TranslatedFrame>> DeoptData::active_frames(Heap& heap,
   const auto translations = element(heap, array_, length_, 0);
   if (!index || !index->is_smi() || index->smi() < 0 || !translations) return std::nullopt;
   const auto bytes = heap.load_bytes(*translations, kMaxTranslationBytes);
-  return bytes ? parse_translation(*bytes, static_cast<std::size_t>(index->smi())) : std::nullopt;
+  return bytes ? parse_translation(*bytes, static_cast<std::size_t>(index->smi()), *format) : std::nullopt;
 }
 
 }  // namespace nodescope::v8

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <span>
 
 #include "base/byte_reader.h"
 #include "base/byte_source.h"
@@ -14,23 +15,34 @@ constexpr std::size_t kMaxSafepoints = 1 << 16;
 constexpr int kMaxFrames = 256;             // V8 inlines far less deep
 constexpr std::size_t kMaxSteps = 1 << 16;  // instructions of one translation
 
-// The instructions by number, as far as they matter here.
+// The instructions by number that all formats have in common.
 enum Opcode : std::uint8_t {
   kInterpretedWithReturn = 0,
   kInterpretedWithoutReturn = 1,
   kBuiltinContinuation = 2,
   kBuiltinContinuationWithCatch = 3,
-  kLastFrame = 10,
-  kBeginWithoutFeedback = 14,
-  kBeginWithFeedback = 15,
-  kMatchPrevious = 44,
 };
-constexpr std::uint8_t kOpcodes = 45;
 
-// How many operands each has.
-constexpr std::array<std::uint8_t, kOpcodes> kOperands = {6, 4, 3, 3, 2, 1, 3, 4, 3, 3, 3, 1, 0, 0, 3,
-                                                          3, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
-                                                          1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 2, 1};
+// The others, as far as they matter here, and how many operands each instruction has.
+struct Format {
+  std::uint8_t last_frame = 0;
+  std::uint8_t begin = 0;                  // two: without and with feedback
+  std::span<const std::uint8_t> operands;  // the last instruction repeats earlier ones
+
+  std::uint8_t match_previous() const { return static_cast<std::uint8_t>(operands.size() - 1); }
+  bool is_begin(std::uint8_t opcode) const { return opcode == begin || opcode == begin + 1; }
+};
+
+constexpr std::array<std::uint8_t, 40> kOperands12 = {5, 3, 3, 3, 2, 1, 3, 4, 3, 2, 1, 0, 3, 3,
+                                                      1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                                      1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 2, 1};
+constexpr std::array<std::uint8_t, 45> kOperands13 = {6, 4, 3, 3, 2, 1, 3, 4, 3, 3, 3, 1, 0, 0, 3,
+                                                      3, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                                      1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 2, 1};
+
+Format format_of(TranslationFormat format) {
+  return format == TranslationFormat::kV8_12_4 ? Format{9, 12, kOperands12} : Format{10, 14, kOperands13};
+}
 
 std::int32_t from_zigzag(std::uint64_t value) {
   return static_cast<std::int32_t>(static_cast<std::int64_t>(value >> 1) ^
@@ -49,10 +61,10 @@ struct Instruction {
   std::array<std::uint64_t, 6> operands{};
 };
 
-std::optional<Instruction> read_operands(ByteReader& reader, std::uint8_t opcode) {
-  if (opcode >= kOpcodes) return std::nullopt;
+std::optional<Instruction> read_operands(ByteReader& reader, std::uint8_t opcode, const Format& format) {
+  if (opcode >= format.operands.size()) return std::nullopt;
   Instruction instruction{opcode, {}};
-  for (std::size_t i = 0; i < kOperands[opcode]; ++i) {
+  for (std::size_t i = 0; i < format.operands[opcode]; ++i) {
     const auto operand = reader.read_varint();
     if (!operand) return std::nullopt;
     instruction.operands[i] = *operand;
@@ -64,11 +76,11 @@ std::optional<Instruction> read_operands(ByteReader& reader, std::uint8_t opcode
 // basis, are not repeated: "as in the basis, n times".  A basis has no such references itself.
 class TranslationReader {
  public:
-  TranslationReader(std::string_view translations, std::size_t index)
-      : own_(as_byte_span(translations.substr(index))), basis_(as_byte_span({})) {
+  TranslationReader(std::string_view translations, std::size_t index, const Format& format)
+      : format_(format), own_(as_byte_span(translations.substr(index))), basis_(as_byte_span({})) {
     const auto opcode = own_.read<std::uint8_t>();
-    const auto begin = opcode ? read_operands(own_, *opcode) : std::nullopt;
-    if (!begin || !is_begin(begin->opcode)) return;
+    const auto begin = opcode ? read_operands(own_, *opcode, format_) : std::nullopt;
+    if (!begin || !format_.is_begin(begin->opcode)) return;
     frames_ = from_zigzag(begin->operands[1]);
     const std::uint64_t distance = begin->operands[0];
     if (distance > index) return;
@@ -76,8 +88,8 @@ class TranslationReader {
     if (distance == 0) return;
     basis_ = ByteReader(as_byte_span(translations.substr(index - static_cast<std::size_t>(distance))));
     const auto basis_opcode = basis_.read<std::uint8_t>();
-    const auto basis_begin = basis_opcode ? read_operands(basis_, *basis_opcode) : std::nullopt;
-    valid_ = basis_begin && is_begin(basis_begin->opcode) && basis_begin->operands[0] == 0;
+    const auto basis_begin = basis_opcode ? read_operands(basis_, *basis_opcode, format_) : std::nullopt;
+    valid_ = basis_begin && format_.is_begin(basis_begin->opcode) && basis_begin->operands[0] == 0;
   }
 
   bool valid() const { return valid_ && frames_ > 0 && frames_ <= kMaxFrames; }
@@ -88,12 +100,12 @@ class TranslationReader {
     if (repeats_ == 0) {
       const auto opcode = own_.read<std::uint8_t>();
       if (!opcode) return std::nullopt;
-      if (*opcode > kMatchPrevious) {
-        repeats_ = std::uint64_t{*opcode} - kOpcodes;
+      if (*opcode > format_.match_previous()) {
+        repeats_ = *opcode - format_.operands.size();
       } else {
-        auto instruction = read_operands(own_, *opcode);
+        auto instruction = read_operands(own_, *opcode, format_);
         if (!instruction) return std::nullopt;
-        if (*opcode != kMatchPrevious) {
+        if (*opcode != format_.match_previous()) {
           ++index_;
           return instruction;
         }
@@ -106,7 +118,8 @@ class TranslationReader {
     std::optional<Instruction> instruction;
     while (basis_index_ < index_) {
       const auto opcode = basis_.read<std::uint8_t>();
-      instruction = opcode && *opcode < kMatchPrevious ? read_operands(basis_, *opcode) : std::nullopt;
+      instruction = opcode && *opcode < format_.match_previous() ? read_operands(basis_, *opcode, format_)
+                                                                 : std::nullopt;
       if (!instruction) return std::nullopt;
       ++basis_index_;
     }
@@ -114,10 +127,7 @@ class TranslationReader {
   }
 
  private:
-  static bool is_begin(std::uint8_t opcode) {
-    return opcode == kBeginWithoutFeedback || opcode == kBeginWithFeedback;
-  }
-
+  const Format& format_;
   ByteReader own_;
   ByteReader basis_;
   bool valid_ = false;
@@ -129,11 +139,12 @@ class TranslationReader {
 
 }  // namespace
 
-std::optional<SafepointTable> SafepointTable::parse(std::string_view header) {
+std::optional<SafepointTable> SafepointTable::parse(std::string_view header, TranslationFormat format) {
   if (header.size() < kHeaderBytes) return std::nullopt;
-  // Stack slots, then the number of entries, then how they are packed, then tagged slots.
-  const std::uint32_t count = load_little_endian(header.substr(4, 4));
-  const std::uint32_t packing = load_little_endian(header.substr(8, 4));
+  // Stack slots (not in 12.4), then the number of entries, then how they are packed, then kinds of slots.
+  const std::size_t at = format == TranslationFormat::kV8_12_4 ? 0 : 4;
+  const std::uint32_t count = load_little_endian(header.substr(at, 4));
+  const std::uint32_t packing = load_little_endian(header.substr(at + 4, 4));
   const bool has_translations = (packing & 1) != 0;
   const std::size_t register_bytes = packing >> 1 & 7;
   SafepointTable table;
@@ -163,18 +174,17 @@ std::optional<std::uint32_t> SafepointTable::find_translation(std::string_view e
 }
 
 std::optional<std::vector<TranslatedFrame>> parse_translation(std::string_view translations,
-                                                              std::size_t index) {
+                                                              std::size_t index, TranslationFormat version) {
   if (index >= translations.size()) return std::nullopt;
-  TranslationReader reader(translations, index);
+  const Format format = format_of(version);
+  TranslationReader reader(translations, index, format);
   if (!reader.valid()) return std::nullopt;
   std::vector<TranslatedFrame> frames;
   int seen = 0;
   for (std::size_t step = 0; seen < reader.frames(); ++step) {
     const auto instruction = step < kMaxSteps ? reader.next() : std::nullopt;
-    if (!instruction || instruction->opcode == kBeginWithFeedback ||
-        instruction->opcode == kBeginWithoutFeedback)
-      return std::nullopt;
-    if (instruction->opcode <= kLastFrame) ++seen;
+    if (!instruction || format.is_begin(instruction->opcode)) return std::nullopt;
+    if (instruction->opcode <= format.last_frame) ++seen;
     if (instruction->opcode > kBuiltinContinuationWithCatch) continue;
     const bool is_builtin = instruction->opcode >= kBuiltinContinuation;
     frames.push_back(

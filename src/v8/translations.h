@@ -10,8 +10,9 @@ namespace nodescope::v8 {
 
 // What Maglev's code keeps so that it can be left for the interpreter at any call: the functions that are
 // active there, inlined ones too, and where in its bytecode each is.  V8's own stack traces are made from
-// this.  The formats are those of V8 13.6 to 14.6 (src/codegen/maglev-safepoint-table.h,
+// this.  The formats are those of V8 12.4 and 13.6 to 14.6 (src/codegen/maglev-safepoint-table.h,
 // src/deoptimizer/translation-opcode.h).
+enum class TranslationFormat : std::uint8_t { kV8_12_4, kV8_13_6 };
 
 // A function that is active at a call.
 struct TranslatedFrame {
@@ -27,7 +28,7 @@ struct SafepointTable {
   static constexpr std::size_t kHeaderBytes = 16;
 
   // Nothing when the header makes no sense.
-  static std::optional<SafepointTable> parse(std::string_view header);
+  static std::optional<SafepointTable> parse(std::string_view header, TranslationFormat format);
 
   std::size_t entries_bytes() const { return count * entry_bytes; }
   // The number of the translation for the call that returns to `code_offset`.
@@ -41,6 +42,6 @@ struct SafepointTable {
 
 // The frames of the translation that begins at `index`, outermost first.  Nothing when it is damaged.
 std::optional<std::vector<TranslatedFrame>> parse_translation(std::string_view translations,
-                                                              std::size_t index);
+                                                              std::size_t index, TranslationFormat format);
 
 }  // namespace nodescope::v8

@@ -36,6 +36,19 @@ std::string literal(int index) {
 
 using Frames = std::vector<TranslatedFrame>;
 
+std::optional<Frames> parse_translation(std::string_view translations, std::size_t index) {
+  return v8::parse_translation(translations, index, TranslationFormat::kV8_13_6);
+}
+
+// Other numbers and fewer operands: 0x0c begins, 0x01 is a function, 0x21 a literal.
+TEST(Translation, FramesOfV8_12_4) {
+  const std::string bytes = "\x0c" + varint(0) + zigzag(2) + zigzag(2) + "\x01" + zigzag(40) + zigzag(0) +
+                            varint(3) + "\x21" + zigzag(7) + "\x01" + zigzag(12) + zigzag(3) + varint(3);
+  EXPECT_EQ(v8::parse_translation(bytes, 0, TranslationFormat::kV8_12_4),
+            (Frames{{40, 0, false}, {12, 3, false}}));
+  EXPECT_EQ(v8::parse_translation(bytes, 0, TranslationFormat::kV8_13_6), std::nullopt);
+}
+
 TEST(Translation, FramesOutermostFirst) {
   const std::string bytes =
       begin(0, 2, 2) + interpreted(40, 0) + literal(5) + literal(6) + interpreted(12, 3) + literal(7);
@@ -103,7 +116,8 @@ std::string entry(std::uint16_t pc, std::uint8_t number, std::uint16_t exit) {
 
 TEST(SafepointTable, FindsByReturnAddressAndByExit) {
   const auto table =
-      SafepointTable::parse(little_endian(8) + little_endian(3) + little_endian(kPacking) + little_endian(4));
+      SafepointTable::parse(little_endian(8) + little_endian(3) + little_endian(kPacking) + little_endian(4),
+                            TranslationFormat::kV8_13_6);
   ASSERT_TRUE(table);
   const std::string entries = entry(0x30, 1, 0x201) + entry(0x48, 0, 0) + entry(0x150, 3, 0x221);
   ASSERT_EQ(table->entries_bytes(), entries.size());
@@ -118,15 +132,30 @@ TEST(SafepointTable, FindsByReturnAddressAndByExit) {
 
 TEST(SafepointTable, ImplausibleHeaders) {
   const auto parse = [](std::uint32_t count, std::uint32_t packing) {
-    return SafepointTable::parse(little_endian(8) + little_endian(count) + little_endian(packing) +
-                                 little_endian(4));
+    return SafepointTable::parse(
+        little_endian(8) + little_endian(count) + little_endian(packing) + little_endian(4),
+        TranslationFormat::kV8_13_6);
   };
   EXPECT_TRUE(parse(3, kPacking));
   EXPECT_FALSE(parse(0xFFFFFFFF, kPacking));
   EXPECT_FALSE(parse(3, kPacking & ~1u));
   EXPECT_FALSE(parse(3, 0xFFFFFFFF));
   EXPECT_FALSE(parse(3, 1));
-  EXPECT_FALSE(SafepointTable::parse("short"));
+  EXPECT_FALSE(SafepointTable::parse("short", TranslationFormat::kV8_13_6));
+}
+
+// The first bytes of the table of a function of Node.js 22.0.0.
+TEST(SafepointTable, OfV8_12_4) {
+  const auto table =
+      SafepointTable::parse(little_endian(3) + little_endian(0xA3) + little_endian(10) + little_endian(4),
+                            TranslationFormat::kV8_12_4);
+  ASSERT_TRUE(table);
+  using namespace std::string_view_literals;
+  const auto entries =
+      "\x57\x00\x0f\xeb\x07\x00\x00\x88\x00\x10\xef\x07\x00\x00\x31\x01\x11\xf3\x07\x00\x00"sv;
+  EXPECT_EQ(table->entries_bytes(), entries.size());
+  EXPECT_EQ(table->find_translation(entries, 0x131), 0x10u);
+  EXPECT_EQ(table->find_translation(entries, 0x132), std::nullopt);
 }
 
 }  // namespace
