@@ -46,9 +46,9 @@ struct RawProfile {
   std::string unit = "none";
   json::Number start;
   std::optional<json::Number> end;
-  std::vector<StackId> stacks;        // sampled
-  std::vector<json::Number> weights;  // sampled
-  std::vector<Change> changes;        // evented
+  std::vector<StackId> stacks;          // sampled
+  CompactColumn<json::Number> weights;  // sampled; often all the same
+  std::vector<Change> changes;          // evented
   // What nodescope adds.
   std::optional<std::string> event;
   std::optional<Unit> event_unit;
@@ -256,6 +256,7 @@ class SpeedscopeReader {
                                "samples without a weight, or weights without a sample, are not read", {},
                                std::max(raw.stacks.size(), raw.weights.size()) - count);
     }
+    profile_.samples.reserve(profile_.samples.size() + count);
     const bool is_time = unit.unit == Unit::kNanoseconds;
     std::int64_t time_ns = is_time ? raw.start.scaled(unit.decimals) : 0;
     std::size_t added = 0;
