@@ -40,15 +40,23 @@ install_packages() {
   missing=$(missing_packages "$@" | tr '\n' ' ')
   [ -n "$missing" ] || return 0
   say "nodescope: installing Debian packages: $missing"
-  local log
+  silently apt_install $missing || die "apt-get could not install: $missing"
+}
+
+apt_install() {
+  as_root apt-get update -q &&
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@"
+}
+
+# Runs a command; what it says is shown only if it fails.
+silently() {
+  local log result
   log=$(mktemp)
-  if ! { as_root apt-get update -q && as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -q --no-install-recommends $missing; } >"$log" 2>&1; then
-    tail -n 20 "$log" >&2
-    rm -f "$log"
-    die "apt-get could not install: $missing"
-  fi
+  "$@" >"$log" 2>&1
+  result=$?
+  [ "$result" = 0 ] || tail -n 20 "$log" >&2
   rm -f "$log"
+  return "$result"
 }
 
 # Node.js for the page, the demo and the browser tests: any that is on the PATH, else Debian's.
@@ -63,7 +71,7 @@ require_npm_packages() {
   local folder=$1
   [ "$folder/node_modules/.package-lock.json" -nt "$folder/package-lock.json" ] && return 0
   say "nodescope: installing npm packages for $folder"
-  npm ci --prefix "$folder" --silent --no-audit --no-fund >&2 || die "npm could not install the packages of $folder"
+  silently npm ci --prefix "$folder" --no-audit --no-fund || die "npm could not install the packages of $folder"
   touch "$folder/node_modules/.package-lock.json"
 }
 

@@ -6,22 +6,19 @@
 
 #include "os/machine.h"
 #include "os/procfs.h"
-#include "target/invocation.h"
+#include "target/process.h"
 
 namespace nodescope {
 
 namespace {
 
-// On the wall clock, since 1970; to the tick of a hundredth of a second, after the true one.
+// On the wall clock, since 1970; up to a tick of /proc's clock after the true one.
 std::optional<std::int64_t> start_of_process(pid_t pid) {
-  const auto text = read_proc_file(pid, "stat");
-  const auto stat = text ? parse_process_stat(*text) : std::nullopt;
-  if (!stat) return std::nullopt;
+  const auto age = process_age_ns(pid);
+  if (!age) return std::nullopt;
   const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::system_clock::now().time_since_epoch());
-  const auto age_ns =
-      static_cast<std::int64_t>(uptime_ns()) - static_cast<std::int64_t>(stat->start_ticks * clock_tick_ns());
-  return now.count() - age_ns + static_cast<std::int64_t>(clock_tick_ns());
+  return now.count() - static_cast<std::int64_t>(*age) + static_cast<std::int64_t>(clock_tick_ns());
 }
 
 // One process for each root folder.

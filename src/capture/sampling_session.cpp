@@ -11,6 +11,7 @@
 #include "formats/perf_data/words.h"
 #include "formats/symbol_name.h"
 #include "os/procfs.h"
+#include "target/process.h"
 
 namespace nodescope {
 
@@ -18,6 +19,16 @@ namespace {
 
 constexpr std::size_t kHeaderBytes = sizeof(perf::RecordHeader);
 constexpr std::size_t kMaxKernelFrames = 1 << 20;
+
+// While a program starts, all its code is young and moves.
+constexpr std::int64_t kYoungNs = 3'000'000'000;
+
+// As many as threads that come and go in days.
+constexpr std::size_t kMaxBuffers = 1 << 20;
+
+std::uint64_t buffer_of(std::int32_t tid, std::uint32_t cpu) {
+  return std::uint64_t{cpu} << 32 | static_cast<std::uint32_t>(tid);
+}
 
 template <typename Clock>
 std::int64_t now_ns() {
@@ -91,16 +102,16 @@ ProcessStacks* SamplingSession::process(pid_t pid) {
   // Kernels without inherit_thread sample child processes too.
   const bool is_target = std::ranges::find(targets_, pid) != targets_.end();
   if (!options_.follow_children && !is_target) return nullptr;
-  if (options_.follow_children) last_exec_ns_ = now_ns<std::chrono::steady_clock>();
+  if (process_age_ns(pid).value_or(0) < static_cast<std::uint64_t>(kYoungNs))
+    last_start_ns_ = now_ns<std::chrono::steady_clock>();
   auto stacks = std::make_unique<ProcessStacks>(pid, profile_, cache_);
   note_facts(*stacks);
   return processes_.emplace(static_cast<std::uint64_t>(pid), std::move(stacks)).first->second.get();
 }
 
 int SamplingSession::poll_milliseconds() const {
-  constexpr std::int64_t kStartNs = 3'000'000'000;
   constexpr unsigned kFewSamples = 200;
-  if (last_exec_ns_ != 0 && now_ns<std::chrono::steady_clock>() - last_exec_ns_ < kStartNs) return 5;
+  if (last_start_ns_ != 0 && now_ns<std::chrono::steady_clock>() - last_start_ns_ < kYoungNs) return 5;
   return options_.frequency_hz <= kFewSamples ? 50 : 25;
 }
 
@@ -169,7 +180,7 @@ void SamplingSession::handle(std::span<const std::byte> record) {
       if (known == processes_.end()) break;
       if ((header.misc & perf::kMiscCommExec) != 0) {
         known->second->exec();
-        last_exec_ns_ = now_ns<std::chrono::steady_clock>();
+        last_start_ns_ = now_ns<std::chrono::steady_clock>();
         note_facts(*known->second);
       } else {
         known->second->rename(perf::load_or_zero<std::int32_t>(body, 4));
@@ -212,20 +223,26 @@ void SamplingSession::add_sample(std::span<const std::byte> body) {
     built = stacks->build(registers, {stack_pointer, sample->stack});
   }
   settle(built.summary);
+  if (last_times_.size() >= kMaxBuffers) last_times_.clear();
+  last_times_[buffer_of(sample->tid, static_cast<std::uint32_t>(sample->cpu))] =
+      static_cast<std::int64_t>(sample->time);
   const ThreadId thread = stacks->thread(sample->tid, built, stack_pointer);
   const StackId stack = push_kernel_frames(built.stack, *sample);
   profile_.samples.add(
       {static_cast<std::int64_t>(sample->time), stack, {thread, sample->cpu, event_}, sampler_.period_ns()});
 }
 
-// The kernel tells when it had room again; the last sample before is when it still had.
+// A buffer is of one thread on one processor.  The kernel tells when it had room again; the last sample
+// before is when it still had.
 void SamplingSession::add_loss(std::span<const std::byte> body) {
   const auto lost = perf::load_or_zero<std::uint64_t>(body, 8);
   counts_.lost += lost;
   profile_.lost_samples = counts_.lost;
   const auto end = static_cast<std::int64_t>(attributes_.time_of_other(body).value_or(0));
-  if (end == 0 || profile_.samples.size() == 0) return;
-  const std::int64_t begin = std::min(profile_.samples.time_ns(profile_.samples.size() - 1), end);
+  const perf::RecordOrigin origin = attributes_.origin_of_other(body);
+  if (end == 0 || !origin.tid || !origin.cpu) return;
+  const auto last = last_times_.find(buffer_of(*origin.tid, *origin.cpu));
+  const std::int64_t begin = last != last_times_.end() ? std::min(last->second, end) : end;
   profile_.markers.push_back({begin, end - begin, ThreadId{}, MarkerKind::kLost,
                               profile_.strings.intern(fmt::format("{} lost", lost))});
 }

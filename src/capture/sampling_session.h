@@ -108,10 +108,11 @@ class SamplingSession {
   v8::ViewCache cache_;
   std::vector<pid_t> targets_;
   FlatMap<std::uint64_t, std::unique_ptr<ProcessStacks>> processes_;  // by pid
+  FlatMap<std::uint64_t, std::int64_t> last_times_;                   // of samples, by buffer
   SourceKeeper sources_;
   std::vector<pid_t> ended_;  // main threads, whose processes may still be known
   std::vector<TimedRecord> batch_;
-  std::int64_t last_exec_ns_ = 0;  // of a sampled process; 0: none
+  std::int64_t last_start_ns_ = 0;  // when a sampled process began, or was found young; 0: none
 };
 
 }  // namespace nodescope

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 
+#include "os/machine.h"
 #include "os/process_memory.h"
 #include "os/procfs.h"
 #include "target/container.h"
+#include "target/invocation.h"
 
 namespace nodescope {
 
@@ -21,6 +23,14 @@ std::string_view without_line_end(std::string_view text) {
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> process_age_ns(pid_t pid) {
+  const auto text = read_proc_file(pid, "stat");
+  const auto stat = text ? parse_process_stat(*text) : std::nullopt;
+  if (!stat) return std::nullopt;
+  const std::uint64_t now = uptime_ns();
+  return now - std::min(now, stat->start_ticks * clock_tick_ns());
+}
 
 Result<LiveProcess> LiveProcess::open(pid_t pid) {
   LiveProcess process(pid);

@@ -16,6 +16,9 @@ namespace nodescope {
 // The name that a thread gave itself; empty when it has ended.  That of the main thread is the process's.
 std::string thread_name(pid_t pid, pid_t tid);
 
+// How long it has been running, to the tick of a hundredth of a second; nothing when it has ended.
+std::optional<std::uint64_t> process_age_ns(pid_t pid);
+
 // A running process: what /proc tells about it.
 class LiveProcess {
  public:
