@@ -52,7 +52,7 @@ apt_install() {
 silently() {
   local log result
   log=$(mktemp)
-  "$@" >"$log" 2>&1
+  ("$@") >"$log" 2>&1
   result=$?
   [ "$result" = 0 ] || tail -n 20 "$log" >&2
   rm -f "$log"
