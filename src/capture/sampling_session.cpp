@@ -157,6 +157,9 @@ void SamplingSession::keep_sources() {
 void SamplingSession::finish() {
   sampler_.stop();
   poll();
+  // A buffer that nothing more was written to does not tell what it lost.
+  counts_.lost = std::max(counts_.lost, sampler_.read_totals().lost_records.value_or(0));
+  profile_.lost_samples = counts_.lost;
 }
 
 Profile SamplingSession::take_profile() {

@@ -71,7 +71,6 @@ class SamplingSession {
   Profile take_profile();
   const SamplingCounts& counts() const { return counts_; }
   bool sees_kernel() const { return sampler_.sees_kernel(); }
-  PerfSampler::Totals read_totals() const { return sampler_.read_totals(); }
   // Whether any of the processes is still there.
   bool has_targets() const;
 

@@ -364,6 +364,30 @@ class RecordAnything(unittest.TestCase):
         self.assertLess(taken, 4999 * used * 1.05)
         self.assertGreater(taken, 4999 * used * 0.6)
 
+    def test_a_recorder_that_was_held_up_tells_what_it_lost_and_when(self):
+        process = start(self.command, "busy.js")
+        try:
+            with tempfile.TemporaryDirectory() as folder:
+                path = folder + "/x.nscope"
+                before = cpu_seconds(process.pid)
+                recorder = subprocess.Popen([NODESCOPE, "record", str(process.pid), "-d", "6", "-F", "999", "-o", path],
+                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                time.sleep(1.5)
+                recorder.send_signal(signal.SIGSTOP)
+                time.sleep(3.5)
+                recorder.send_signal(signal.SIGCONT)
+                self.assertEqual(recorder.wait(timeout=60), 0)
+                used = cpu_seconds(process.pid) - before
+                seen = recording.Recording(NODESCOPE, path)
+        finally:
+            end(process)
+        self.assertGreater(seen.profile["lost_samples"], 100)
+        taken = len(seen) + seen.profile["lost_samples"]
+        self.assertLess(taken, 999 * used * 1.05)
+        self.assertGreater(taken, 999 * used * 0.6)
+        losses = [marker for marker in seen.profile["markers"] if marker["kind"] == "lost"]
+        self.assertGreater(max(marker["duration_ns"] for marker in losses), 0.3e9)
+
     def test_threads_that_come_and_go(self):
         """Threads that come and go while they are sampled belong to the recording."""
         program = ("import threading\ndef work():\n    sum(range(100000))\nprint('ready', flush=True)\n"
