@@ -23,7 +23,7 @@ function(nodescope_wasm name)
     file(MAKE_DIRECTORY ${folder})
     add_custom_command(
       OUTPUT ${object}
-      COMMAND ${NODESCOPE_CCACHE} ${NODESCOPE_WASM_COMPILER} ${NODESCOPE_WASM_FLAGS} -MD -MF ${object}.d
+      COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} ${NODESCOPE_WASM_COMPILER} ${NODESCOPE_WASM_FLAGS} -MD -MF ${object}.d
               -c ${PROJECT_SOURCE_DIR}/${source} -o ${object}
       DEPENDS ${PROJECT_SOURCE_DIR}/${source}
       DEPFILE ${object}.d
