@@ -108,8 +108,7 @@ std::vector<Cause> derive_causes(const Profile& profile) {
   of_frame.reserve(profile.frames.size());
   for (std::size_t i = 0; i < profile.frames.size(); ++i) {
     const Frame& frame = profile.frames[FrameId{i}];
-    of_frame.push_back(
-        cause_of(frame.kind, origin_of(profile, frame).origin, profile.text(frame.function)));
+    of_frame.push_back(cause_of(frame.kind, origin_of(profile, frame).origin, profile.text(frame.function)));
   }
   std::vector<Cause> causes(profile.stacks.size(), Cause::kOther);
   for (std::size_t i = 1; i < causes.size(); ++i) {
