@@ -109,7 +109,8 @@ class PerfData(unittest.TestCase):
             if comparison.places[i][-1].address == "f" * 16:
                 theirs.pop()
             rest = iter(ours)
-            self.assertTrue(all(frame in rest for frame in theirs), (ours, theirs))
+            # A function that a deoptimization returns to stands on the stack by its first byte, which perf takes for what is before.
+            self.assertTrue(all(frame in rest for frame in theirs if frame.function), (ours, theirs))
             kinds["the same" if ours == theirs else "less" if ours[:len(theirs)] == theirs else "with gaps"] += 1
         self.assertLess(kinds["with gaps"], comparison.samples / 4)
         print(f"{comparison.samples} samples; perf has {dict(kinds)}")
