@@ -115,6 +115,14 @@ class RecordOf:
     def setUpClass(cls):
         cls.command = nodes.command_or_skip(cls.version)
 
+    def record_script(self, script, seconds, first_wait=0):
+        process = start(self.command, script)
+        try:
+            time.sleep(first_wait)
+            return record(process.pid, seconds, 499)
+        finally:
+            end(process)
+
     def test_what_v8_says(self):
         """Every sample taken while the program stays somewhere shows what V8 said about that place."""
         windows = []
@@ -192,11 +200,7 @@ class RecordOf:
         return f"{name} called from line {caller['line']} of {caller['function']} ({caller['tier']})"
 
     def test_young_closures(self):
-        process = start(self.command, "churn.js")
-        try:
-            seen = record(process.pid, 4, 499)
-        finally:
-            end(process)
+        seen = self.record_script("churn.js", 4)
         complete, incomplete = 0, []
         for _, pid, tid, _, frames in seen.samples():
             names = [f["function"] for f in frames if f["kind"] == "js" and (f.get("file") or "").endswith("churn.js")]
@@ -212,11 +216,7 @@ class RecordOf:
 
     def test_hashes(self):
         """Code that keeps the caller's stack pointer below its own, where a copy of the stack does not reach."""
-        process = start(self.command, "hashing.js")
-        try:
-            seen = record(process.pid, 2, 499)
-        finally:
-            end(process)
+        seen = self.record_script("hashing.js", 2)
         whole, others, callers = 0, collections.Counter(), collections.Counter()
         for _, _, _, thread, frames in seen.samples():
             names = [f["function"] for f in frames]
@@ -239,12 +239,7 @@ class RecordOf:
         self.assertLessEqual(others.total(), 0.005 * whole + 1, (others.most_common(5), seen.profile["diagnostics"]))
 
     def test_inlined_functions(self):
-        process = start(self.command, "inlined.js")
-        try:
-            time.sleep(1)  # until V8 has optimized it
-            seen = record(process.pid, 4, 499)
-        finally:
-            end(process)
+        seen = self.record_script("inlined.js", 4, first_wait=1)  # until V8 has optimized it
         count = collections.Counter()
         inlined = 0
         for _, pid, tid, _, frames in seen.samples():
