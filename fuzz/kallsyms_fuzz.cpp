@@ -13,7 +13,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t i = 0; i < symbols->size(); ++i) {
     const KernelSymbol symbol = (*symbols)[i];
     // Ends are exclusive, so nothing can hold the last of all addresses.
-    if (symbol.address.value != UINT64_MAX) NODESCOPE_CHECK(symbols->find(symbol.address) == symbol);
+    if (symbol.address.value == UINT64_MAX) continue;
+    const auto found = symbols->find(symbol.address);
+    NODESCOPE_CHECK(found && found->address == symbol.address);
   }
   (void)symbols->address_of("_text");
   return 0;

@@ -71,25 +71,40 @@ std::optional<SourcePlace> parse_first_line(std::span<const std::byte> entries) 
 
 }  // namespace
 
+struct JitDump::Header {
+  std::uint32_t size_bytes = 0;
+  std::int32_t pid = 0;
+  bool has_processor_times = false;
+};
+
 class JitDump::Parser {
  public:
-  Parser(JitDump& dump, Diagnostics& diagnostics) : dump_(dump), diagnostics_(diagnostics) {}
+  enum class Stop : std::uint8_t { kEnd, kCutOff, kDamaged };
 
-  void parse_records(std::span<const std::byte> bytes, std::size_t file_offset) {
-    std::size_t offset = 0;
-    while (offset < bytes.size()) {
-      const auto rest = bytes.subspan(offset);
+  explicit Parser(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
+
+  Stop parse_records(std::span<const std::byte> bytes, std::size_t file_offset) {
+    while (offset_ < bytes.size()) {
+      const auto rest = bytes.subspan(offset_);
       const auto header = ByteReader(rest).read<RecordHeader>();
-      if (!header) return damaged("cut off in the middle of a record", file_offset + offset);
-      if (header->size < kRecordHeaderBytes)
-        return damaged("record smaller than its header", file_offset + offset);
+      if (!header) return Stop::kCutOff;
+      if (header->size < kRecordHeaderBytes) return Stop::kDamaged;
       const std::uint32_t size = size_of(*header, rest);
-      if (size > rest.size()) return damaged("cut off in the middle of a record", file_offset + offset);
+      if (size > rest.size()) return Stop::kCutOff;
       parse_record(*header, rest.subspan(kRecordHeaderBytes, size - kRecordHeaderBytes),
-                   file_offset + offset);
-      offset += size;
+                   file_offset + offset_);
+      offset_ += size;
+      const bool is_about_next =
+          header->kind == RecordKind::kDebugInfo || header->kind == RecordKind::kUnwindingInfo;
+      if (!is_about_next) used_bytes_ = offset_;
     }
+    return Stop::kEnd;
   }
+
+  std::size_t offset() const { return offset_; }
+  // Up to the end of the last record that does not wait for another.
+  std::size_t used_bytes() const { return used_bytes_; }
+  std::vector<JitCode> take_codes() { return std::move(codes_); }
 
  private:
   // Only a few records of a dump are wrong.  More attempts would let a hostile file cost a walk for every
@@ -107,10 +122,6 @@ class JitDump::Parser {
     if (!size) return header.size;
     diagnostics_.info("jitdump record with a wrong size: set right");
     return *size;
-  }
-
-  void damaged(std::string_view what, std::size_t offset) {
-    diagnostics_.warn("jitdump is damaged: read up to there", fmt::format("{} at byte {}", what, offset));
   }
 
   void parse_record(const RecordHeader& header, std::span<const std::byte> body, std::size_t offset) {
@@ -131,12 +142,12 @@ class JitDump::Parser {
     if (!name || *address + *size < *address) return false;
     const auto code = reader.take(*size);
     const bool has_source = source_address_ == *address;
-    by_index_.insert_or_assign(*index, dump_.codes_.size());
-    dump_.codes_.push_back({.time = time,
-                            .range = {Address{*address}, Address{*address + *size}},
-                            .name = *name,
-                            .code = code.value_or(std::span<const std::byte>()),
-                            .source = has_source ? source_ : std::nullopt});
+    by_index_.insert_or_assign(*index, codes_.size());
+    codes_.push_back({.time = time,
+                      .range = {Address{*address}, Address{*address + *size}},
+                      .name = *name,
+                      .code = code.value_or(std::span<const std::byte>()),
+                      .source = has_source ? source_ : std::nullopt});
     source_address_.reset();
     return true;
   }
@@ -149,12 +160,13 @@ class JitDump::Parser {
     const auto index = reader.read<std::uint64_t>();
     if (!index || *address + *size < *address) return false;
     const auto moved = by_index_.find(*index);
-    if (moved == by_index_.end()) return false;
-    JitCode code = dump_.codes_[moved->second];
+    const bool known = moved != by_index_.end();
+    // Code that nothing is known about takes the place of what was there.
+    JitCode code = known ? codes_[moved->second] : JitCode{};
     code.time = time;
     code.range = {Address{*address}, Address{*address + *size}};
-    dump_.codes_.push_back(code);
-    return true;
+    codes_.push_back(code);
+    return known;
   }
 
   // Belongs to the next load of the same address.
@@ -168,8 +180,10 @@ class JitDump::Parser {
     return true;
   }
 
-  JitDump& dump_;
   Diagnostics& diagnostics_;
+  std::vector<JitCode> codes_;
+  std::size_t offset_ = 0;
+  std::size_t used_bytes_ = 0;
   std::optional<std::uint64_t> source_address_;
   std::optional<SourcePlace> source_;
   FlatMap<std::uint64_t, std::size_t> by_index_;
@@ -187,7 +201,7 @@ Result<JitDump> JitDump::read(std::unique_ptr<ByteSource> source, Diagnostics& d
   return dump;
 }
 
-Result<JitDump> JitDump::parse(std::span<const std::byte> bytes, Diagnostics& diagnostics) {
+Result<JitDump::Header> JitDump::parse_header(std::span<const std::byte> bytes) {
   ByteReader reader(bytes);
   const auto magic = reader.read<std::uint32_t>();
   reader.take(4);  // version
@@ -202,12 +216,42 @@ Result<JitDump> JitDump::parse(std::span<const std::byte> bytes, Diagnostics& di
   if (magic != kMagic || !flags || *header_bytes < kHeaderBytes || *header_bytes > bytes.size()) {
     return fail(ErrorCode::kInvalidInput, "not a jitdump");
   }
+  return Header{*header_bytes, static_cast<std::int32_t>(*pid), (*flags & kFlagProcessorTimes) != 0};
+}
+
+Result<JitDump> JitDump::parse(std::span<const std::byte> bytes, Diagnostics& diagnostics) {
+  const auto header = parse_header(bytes);
+  if (!header) return std::unexpected(header.error());
   JitDump dump;
-  dump.pid_ = static_cast<std::int32_t>(*pid);
-  dump.has_processor_times_ = (*flags & kFlagProcessorTimes) != 0;
-  Parser(dump, diagnostics).parse_records(bytes.subspan(*header_bytes), *header_bytes);
+  dump.pid_ = header->pid;
+  dump.has_processor_times_ = header->has_processor_times;
+  Parser parser(diagnostics);
+  const Parser::Stop stop = parser.parse_records(bytes.subspan(header->size_bytes), header->size_bytes);
+  if (stop != Parser::Stop::kEnd) {
+    diagnostics.warn("jitdump is damaged: read up to there",
+                     fmt::format("{} at byte {}",
+                                 stop == Parser::Stop::kCutOff ? "cut off in the middle of a record"
+                                                               : "record smaller than its header",
+                                 header->size_bytes + parser.offset()));
+  }
+  dump.codes_ = parser.take_codes();
   std::ranges::stable_sort(dump.codes_, {}, &JitCode::time);
   return dump;
+}
+
+Result<JitDump::Gain> JitDump::parse_gain(std::span<const std::byte> bytes, bool is_begin,
+                                          Diagnostics& diagnostics) {
+  std::size_t header_bytes = 0;
+  if (is_begin) {
+    if (bytes.size() < kHeaderBytes) return Gain{};
+    const auto header = parse_header(bytes);
+    if (!header) return std::unexpected(header.error());
+    header_bytes = header->size_bytes;
+  }
+  Parser parser(diagnostics);
+  if (parser.parse_records(bytes.subspan(header_bytes), header_bytes) == Parser::Stop::kDamaged)
+    return fail(ErrorCode::kInvalidInput, "a jitdump with a record smaller than its header");
+  return Gain{parser.take_codes(), header_bytes + parser.used_bytes()};
 }
 
 bool JitTimeline::advance(std::uint64_t time) {

@@ -46,6 +46,14 @@ class JitDump {
   // Borrows `bytes`.
   static Result<JitDump> parse(std::span<const std::byte> bytes, Diagnostics& diagnostics);
 
+  // What a dump that is still being written has gained since the last time.
+  struct Gain {
+    std::vector<JitCode> codes;  // in the order of the file; borrows from the bytes
+    std::size_t used_bytes = 0;  // up to the end of the last code that is there whole
+  };
+  // `bytes` go on where the last gain ended; `is_begin`: they are the first of the file.
+  static Result<Gain> parse_gain(std::span<const std::byte> bytes, bool is_begin, Diagnostics& diagnostics);
+
   std::int32_t pid() const { return pid_; }
   // The times are of the processor's counter (TSC), not of CLOCK_MONOTONIC.
   bool has_processor_times() const { return has_processor_times_; }
@@ -53,6 +61,9 @@ class JitDump {
 
  private:
   class Parser;
+  struct Header;
+
+  static Result<Header> parse_header(std::span<const std::byte> bytes);
 
   std::unique_ptr<ByteSource> source_;
   std::unique_ptr<std::string> storage_;

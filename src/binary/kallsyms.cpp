@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/line_reader.h"
 #include "base/text.h"
 
 namespace nodescope {
@@ -55,32 +56,28 @@ bool is_code(char type) {
 
 Result<KernelSymbols> KernelSymbols::read(ByteSource& source, Diagnostics& diagnostics) {
   KernelSymbols symbols;
-  const auto bytes = read_whole(source, *symbols.text_, kMaxBytes);
-  if (!bytes) return std::unexpected(bytes.error());
-  if (symbols.text_->empty()) *symbols.text_ = as_text(*bytes);
-  const std::string_view text = *symbols.text_;
-  const auto offset_of = [&](std::string_view part) {
-    return static_cast<std::uint32_t>(part.data() - text.data());
-  };
+  LineReader lines(source, nullptr);
   bool any_address = false;
   std::size_t number = 0;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view part = text.substr(begin, end - begin);
-    begin = end + 1;
-    ++number;
-    if (part.empty()) continue;
-    const auto line = split(part);
-    if (!line) {
-      diagnostics.warn("line of kernel symbols not understood",
-                       fmt::format("{} line {}", source.name(), number));
-      continue;
+  for (;;) {
+    const auto block = lines.next();
+    if (!block) return std::unexpected(block.error());
+    if (!*block) break;
+    if ((*block)->offset > kMaxBytes)
+      return fail(ErrorCode::kLimit, fmt::format("{}: larger than {} MB", source.name(), kMaxBytes >> 20));
+    for (std::size_t i = 0; i < (*block)->size(); ++i) {
+      ++number;
+      if ((*block)->is_empty(i)) continue;
+      const auto line = split((*block)->line(i));
+      if (!line) {
+        diagnostics.warn("line of kernel symbols not understood",
+                         fmt::format("{} line {}", source.name(), number));
+        continue;
+      }
+      if (!is_code(line->type)) continue;
+      any_address |= line->address != 0;
+      symbols.add(line->address, line->name, line->module);
     }
-    if (!is_code(line->type)) continue;
-    any_address |= line->address != 0;
-    symbols.entries_.push_back(
-        {line->address, 0, offset_of(line->name), line->module.empty() ? 0 : offset_of(line->module),
-         static_cast<std::uint16_t>(line->name.size()), static_cast<std::uint16_t>(line->module.size())});
   }
   if (!symbols.entries_.empty() && !any_address) {
     symbols.addresses_hidden_ = true;
@@ -93,27 +90,35 @@ Result<KernelSymbols> KernelSymbols::read(ByteSource& source, Diagnostics& diagn
   return symbols;
 }
 
-// Of several names for one address the last is kept, as perf does.
+void KernelSymbols::add(std::uint64_t address, std::string_view name, std::string_view module) {
+  const auto keep = [this](std::string_view text) {
+    names_->append(text);
+    return static_cast<std::uint32_t>(names_->size() - text.size());
+  };
+  const std::uint32_t name_at = keep(name);
+  // The functions of a module follow one another.
+  const bool same_module = !entries_.empty() && module_of(entries_.back()) == module;
+  const std::uint32_t module_at = same_module ? entries_.back().module : keep(module);
+  entries_.push_back({address, 0, name_at, module_at, static_cast<std::uint16_t>(name.size()),
+                      static_cast<std::uint16_t>(module.size())});
+}
+
 void KernelSymbols::index() {
   const auto place = [](const Entry& entry) { return std::pair(entry.begin, entry.name); };
   if (!std::ranges::is_sorted(entries_, {}, place)) std::ranges::sort(entries_, {}, place);
-  std::size_t kept = 0;
-  for (const Entry& entry : entries_) {
-    if (kept == 0 || entries_[kept - 1].begin != entry.begin) ++kept;
-    entries_[kept - 1] = entry;
-  }
-  entries_.resize(kept);
-  begins_.reserve(kept);
-  for (std::size_t i = 0; i < kept; ++i) {
+  begins_.reserve(entries_.size());
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
     Entry& entry = entries_[i];
-    const bool last_of_module = i + 1 == kept || module_of(entries_[i + 1]) != module_of(entry);
+    const bool last = i + 1 == entries_.size();
+    const bool last_of_module = last || module_of(entries_[i + 1]) != module_of(entry);
     const std::uint64_t page_end = end_of_next_page(entry.begin);
-    const std::uint64_t next = i + 1 < kept ? entries_[i + 1].begin : page_end;
+    const std::uint64_t next = last ? page_end : entries_[i + 1].begin;
     entry.end = last_of_module ? std::min(next, page_end) : next;
     begins_.push_back(entry.begin);
   }
 }
 
+// Of several names for one address the last counts, as with perf.
 std::optional<KernelSymbol> KernelSymbols::find(Address address) const {
   const auto after = std::ranges::upper_bound(begins_, address.value);
   if (after == begins_.begin()) return std::nullopt;
@@ -122,14 +127,9 @@ std::optional<KernelSymbol> KernelSymbols::find(Address address) const {
   return (*this)[index];
 }
 
-// In the text, because of several names for one address only one is kept.
 std::optional<Address> KernelSymbols::address_of(std::string_view name) const {
-  const std::string_view text = *text_;
-  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    const std::size_t begin = text.rfind('\n', at) + 1;
-    const auto line = split(text.substr(begin, std::min(text.find('\n', at), text.size()) - begin));
-    if (line && line->name == name && line->module.empty() && !addresses_hidden_)
-      return Address{line->address};
+  for (const Entry& entry : entries_) {
+    if (entry.module_size == 0 && name_of(entry) == name) return Address{entry.begin};
   }
   return std::nullopt;
 }

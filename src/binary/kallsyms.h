@@ -23,7 +23,7 @@ struct KernelSymbol {
   bool operator==(const KernelSymbol&) const = default;
 };
 
-// The functions of /proc/kallsyms by address.  It keeps a copy of the text; names are views into it.
+// The functions of /proc/kallsyms by address.  Names are views into what it keeps of the text.
 class KernelSymbols {
  public:
   // /proc/kallsyms of a kernel with everything built in has 250,000 lines, 15 MB.
@@ -44,6 +44,7 @@ class KernelSymbols {
   std::optional<Address> address_of(std::string_view name) const;
 
   bool addresses_hidden() const { return addresses_hidden_; }
+  // Several may be of one address.
   std::size_t size() const { return entries_.size(); }
   KernelSymbol operator[](std::size_t index) const;
 
@@ -51,21 +52,22 @@ class KernelSymbols {
   struct Entry {
     std::uint64_t begin;
     std::uint64_t end;
-    std::uint32_t name;    // offsets in text_
-    std::uint32_t module;  // 0: the kernel itself
+    std::uint32_t name;  // offsets in names_, in the order of the text
+    std::uint32_t module;
     std::uint16_t name_size;
     std::uint16_t module_size;
   };
 
   std::string_view name_of(const Entry& entry) const {
-    return std::string_view(*text_).substr(entry.name, entry.name_size);
+    return std::string_view(*names_).substr(entry.name, entry.name_size);
   }
   std::string_view module_of(const Entry& entry) const {
-    return std::string_view(*text_).substr(entry.module, entry.module_size);
+    return std::string_view(*names_).substr(entry.module, entry.module_size);
   }
+  void add(std::uint64_t address, std::string_view name, std::string_view module);
   void index();
 
-  std::unique_ptr<std::string> text_ = std::make_unique<std::string>();
+  std::unique_ptr<std::string> names_ = std::make_unique<std::string>();
   std::vector<Entry> entries_;         // sorted by begin
   std::vector<std::uint64_t> begins_;  // theirs, apart, so that a search stays in the cache
   bool addresses_hidden_ = false;

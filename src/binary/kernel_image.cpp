@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/byte_reader.h"
+#include "base/path.h"
 
 namespace nodescope {
 
@@ -23,7 +24,7 @@ std::string module_name_of(std::string_view file) {
     file.remove_prefix(1);
     return std::string(file.substr(0, file.find(']')));
   }
-  std::string name(file.substr(file.rfind('/') + 1));
+  std::string name(file_name_of(file));
   name.resize(std::min(name.find('.'), name.size()));
   for (char& c : name) c = c == '-' ? '_' : c;
   return name;

@@ -21,6 +21,59 @@ bool has_prologue_at(std::span<const std::byte> bytes, std::size_t at) {
   return std::ranges::equal(bytes.subspan(at, kPrologue.size()), kPrologue);
 }
 
+// A builtin that makes the frame of the function that called it, whose return address it takes off the stack
+// before: `pop r8` to `pop r15`.  It is left on several paths.
+bool makes_frame_of_caller(std::span<const std::byte> bytes) {
+  constexpr auto kBetweenBuiltins = std::byte{0xCC};
+  const auto head = bytes.first(std::min(bytes.size(), kLeafHeadBytes));
+  const auto own =
+      head.first(static_cast<std::size_t>(std::ranges::find(head, kBetweenBuiltins) - head.begin()));
+  const auto found = std::ranges::search(own, kPrologue);
+  const auto prologue = static_cast<std::size_t>(found.begin() - own.begin());
+  if (found.empty() || prologue < 2) return false;
+  return own[prologue - 2] == std::byte{0x41} && (own[prologue - 1] & std::byte{0xF8}) == std::byte{0x58};
+}
+
+// It reserves no words on the stack that it does not write to, so that what lies there is no leftover.
+LeafFrame find_frame_made_for_caller(const LeafCode& code) {
+  if (!code.top_is_return_address) return LeafFrame::kComplete;
+  return code.second_is_return_address ? LeafFrame::kTwoReturns : LeafFrame::kOnlyReturn;
+}
+
+constexpr std::size_t kDistanceBytes = 4;
+
+std::uint64_t load_distance(std::span<const std::byte> bytes) {
+  std::int32_t distance = 0;
+  std::memcpy(&distance, bytes.data(), sizeof distance);
+  return static_cast<std::uint64_t>(std::int64_t{distance});
+}
+
+// Whether what rbp leads to is as one of the prologues before pc has made it: `push type; sub rsp, size`.
+bool has_frame_of_prologue(const LeafCode& code) {
+  constexpr auto kPush = std::byte{0x6A};
+  constexpr std::array kSubByte = {std::byte{0x48}, std::byte{0x83}, std::byte{0xEC}};
+  constexpr std::array kSubWord = {std::byte{0x48}, std::byte{0x81}, std::byte{0xEC}};
+  constexpr std::size_t kPrologueAndSize = 13;
+  constexpr std::uint64_t kMaxType = 0x7F;
+  if (code.frame_bytes < sizeof code.frame_type || code.frame_type > kMaxType) return false;
+  const std::uint64_t size = code.frame_bytes - sizeof code.frame_type;
+  auto rest = code.bytes.first(std::min(code.pc, code.bytes.size()));
+  while (true) {
+    const auto found = std::ranges::search(rest, kPrologue);
+    rest = rest.subspan(static_cast<std::size_t>(found.begin() - rest.begin()));
+    if (rest.size() < kPrologueAndSize) return false;
+    const auto sub = rest.subspan(6, 3);
+    const bool is_byte = std::ranges::equal(sub, kSubByte);
+    if (rest[4] == kPush && rest[5] == std::byte(code.frame_type) &&
+        (is_byte || std::ranges::equal(sub, kSubWord))) {
+      const std::uint64_t reserved =
+          is_byte ? std::to_integer<std::uint64_t>(rest[9]) : load_distance(rest.subspan(9));
+      if (reserved == size) return true;
+    }
+    rest = rest.subspan(1);
+  }
+}
+
 // The length of an instruction between `mov rsp, rbp; pop rbp` and the end of a function, where the arguments
 // are dropped: cmp rcx, n; jg; ret n.  0: another one.
 std::size_t leaving_instruction_bytes(std::span<const std::byte> bytes) {
@@ -52,14 +105,6 @@ bool has_left_frame(std::span<const std::byte> bytes, std::size_t pc) {
   return next == pc;
 }
 
-constexpr std::size_t kDistanceBytes = 4;
-
-std::uint64_t load_distance(std::span<const std::byte> bytes) {
-  std::int32_t distance = 0;
-  std::memcpy(&distance, bytes.data(), sizeof distance);
-  return static_cast<std::uint64_t>(std::int64_t{distance});
-}
-
 bool is_return(std::byte byte) {
   return byte == std::byte{0xC3} || byte == std::byte{0xC2};
 }
@@ -73,15 +118,20 @@ LeafFrame find_leaf_frame(const LeafCode& code) {
   if (has_prologue_at(bytes, code.pc)) return LeafFrame::kOnlyReturn;
   if (code.pc >= 1 && has_prologue_at(bytes, code.pc - 1)) return LeafFrame::kRbpPushed;
   if (!code.from_begin) return LeafFrame::kComplete;
+  if (makes_frame_of_caller(bytes)) return find_frame_made_for_caller(code);
   if (code.pc == 0) return LeafFrame::kOnlyReturn;
-  const auto head = bytes.first(std::min(bytes.size(), kMaxChecksBytes + kPrologue.size()));
+  // What lies ahead of pc may be of another function.
+  const std::size_t head_end = std::min(code.pc, kMaxChecksBytes) + kPrologue.size();
+  const auto head = bytes.first(std::min(bytes.size(), head_end));
   const auto found = std::ranges::search(head, kPrologue);
   if (!found.empty()) {
     const auto prologue = static_cast<std::size_t>(found.begin() - head.begin());
     return code.pc < prologue ? LeafFrame::kOnlyReturn : LeafFrame::kComplete;
   }
-  // On a path with or without a frame: what lies on top of the stack tells.
-  return code.top_is_return_address ? LeafFrame::kOnlyReturn : LeafFrame::kComplete;
+  // On a path with or without a frame: what lies on top of the stack tells, unless it is in a frame that has
+  // room for something, and may be left over from an earlier call.
+  return code.top_is_return_address && !has_frame_of_prologue(code) ? LeafFrame::kOnlyReturn
+                                                                    : LeafFrame::kComplete;
 }
 
 std::size_t find_builtin_begin(std::span<const std::byte> bytes, std::size_t pc,

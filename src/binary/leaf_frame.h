@@ -11,19 +11,31 @@ enum class LeafFrame : std::uint8_t {
   kComplete,    // rbp is its own
   kOnlyReturn,  // nothing but the return address, at rsp; rbp is the caller's
   kRbpPushed,   // rbp is the caller's and lies at rsp, the return address above it
+  kTwoReturns,  // as kOnlyReturn, and the caller has no frame yet either: its return address is above
 };
 
+// How much of a function's begin tells what kind of prologue it has, also when pc is before that.
+inline constexpr std::size_t kLeafHeadBytes = 64;
+
 struct LeafCode {
-  std::span<const std::byte> bytes;  // of the function, or of a part of it
-  std::size_t pc = 0;                // index in bytes
-  bool from_begin = false;           // bytes begin with the function
+  // Of the function, or of a part of it: at least up to pc, and may go on behind its end.
+  std::span<const std::byte> bytes;
+  std::size_t pc = 0;       // index in bytes
+  bool from_begin = false;  // bytes begin with the function
   // The word at rsp is an address behind a call instruction.
   bool top_is_return_address = false;
+  // The one above it too.
+  bool second_is_return_address = false;
+  // The words between rsp and rbp, which may be anything, and the one below rbp.
+  std::uint64_t frame_bytes = 0;
+  std::uint64_t frame_type = 0;
 };
 
 // V8 (x64) begins a frame with `push rbp; mov rbp, rsp`.  JavaScript functions and most builtins do so at
 // their very begin or behind a few checks; a third of the builtins, most bytecode handlers among them, only
 // on those paths that call something, or never.
+//
+// Functions of baseline code have theirs made by a builtin, BaselineOutOfLinePrologue, which they call first.
 LeafFrame find_leaf_frame(const LeafCode& code);
 
 // Where the builtin around index `pc` of the embedded builtins begins: they are aligned to 32 bytes at least

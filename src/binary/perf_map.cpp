@@ -31,6 +31,15 @@ std::string_view line_at(std::string_view text, std::size_t offset) {
 
 }  // namespace
 
+std::optional<PerfMapLine> parse_perf_map_line(std::string_view line) {
+  const auto begin = take_hex(line);
+  const auto size = begin ? take_hex(line) : std::nullopt;
+  if (!size || *size > std::numeric_limits<std::uint32_t>::max() || *begin + *size < *begin)
+    return std::nullopt;
+  if (line.empty()) return std::nullopt;
+  return PerfMapLine{{Address{*begin}, Address{*begin + *size}}, line};
+}
+
 Result<PerfMap> PerfMap::read(std::unique_ptr<ByteSource> source, Diagnostics& diagnostics) {
   auto storage = std::make_unique<std::string>();
   const auto bytes = read_whole(*source, *storage, kMaxBytes);
@@ -53,14 +62,11 @@ std::vector<PerfMap::Piece> PerfMap::parse_lines(std::string_view text, Diagnost
   std::size_t number = 0;
   for (std::size_t offset = 0; offset < text.size();) {
     const std::string_view line = line_at(text, offset);
-    std::string_view rest = line;
     ++number;
-    const auto begin = take_hex(rest);
-    const auto size = begin ? take_hex(rest) : std::nullopt;
-    const bool fits = size && *size <= std::numeric_limits<std::uint32_t>::max() && *begin + *size >= *begin;
-    if (fits && !rest.empty()) {
-      const auto name = static_cast<std::uint32_t>(rest.data() - text.data());
-      if (*size != 0) lines.push_back({*begin, static_cast<std::uint32_t>(*size), name});
+    if (const auto parsed = parse_perf_map_line(line)) {
+      const auto name = static_cast<std::uint32_t>(parsed->name.data() - text.data());
+      const auto size_bytes = static_cast<std::uint32_t>(parsed->range.size_bytes());
+      if (size_bytes != 0) lines.push_back({parsed->range.begin.value, size_bytes, name});
     } else if (!line.empty()) {
       diagnostics.warn("line of a perf map not understood",
                        fmt::format("line {}: {}", number, printable(line.substr(0, 80))));

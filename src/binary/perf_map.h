@@ -15,6 +15,14 @@
 
 namespace nodescope {
 
+// A line of a perf-PID.map.
+struct PerfMapLine {
+  Range<Address> range;
+  std::string_view name;
+};
+
+std::optional<PerfMapLine> parse_perf_map_line(std::string_view line);
+
 // The names of generated code, as a runtime writes them to perf-PID.map while it runs: one line "START SIZE
 // NAME" per piece of code, both numbers hexadecimal.  Nothing is ever taken back: when code is moved or
 // collected and its place used again, the file only gains a line.  So an address belongs to the last line

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <utility>
 
+#include "base/path.h"
 #include "base/text.h"
 #include "binary/embedded_builtins.h"
+#include "binary/generated_code.h"
 
 namespace nodescope {
 
@@ -16,10 +17,6 @@ constexpr std::string_view kDeleted = " (deleted)";
 
 bool is_vdso_path(std::string_view path) {
   return path.starts_with("[vdso");
-}
-
-std::string_view file_name_of(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
 }
 
 // In a binary without PT_LOAD segments the sections say it.
@@ -36,23 +33,6 @@ std::optional<FileAddress> address_of(const ElfFile& file, FileOffset offset) {
 }
 
 }  // namespace
-
-bool is_generated_code_path(std::string_view path) {
-  constexpr std::array<std::string_view, 8> kPrefixes = {"//anon",  "[anon", "/dev/zero", "/anon_hugepage",
-                                                         "/memfd:", "[heap", "[stack",    "/SYSV"};
-  for (const std::string_view prefix : kPrefixes) {
-    if (path.starts_with(prefix)) return true;
-  }
-  return path.empty();
-}
-
-bool is_jitdump_path(std::string_view path) {
-  std::string_view name = file_name_of(path);
-  if (!name.starts_with("jit-") || !name.ends_with(".dump")) return false;
-  name.remove_prefix(4);
-  name.remove_suffix(5);
-  return parse_number<std::uint32_t>(name).has_value();
-}
 
 struct Resolver::Image {
   std::string path;

@@ -32,6 +32,18 @@ bool is_mapping_symbol(std::string_view name) {
          (name.size() == 2 || name[2] == '.');
 }
 
+// Two forms of one constructor or destructor, "…C1E…" and "…C2E…": most aliases of a C++ program are of this
+// kind, and to a reader both have the same name.
+bool are_forms_of_one(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  const auto [in_a, in_b] = std::ranges::mismatch(a, b);
+  if (in_a == a.end() || in_a == a.begin()) return false;
+  const char kind = *(in_a - 1);
+  const auto is_form = [](char c) { return c >= '0' && c <= '3'; };
+  return (kind == 'C' || kind == 'D') && is_form(*in_a) && is_form(*in_b) &&
+         std::ranges::equal(in_a + 1, a.end(), in_b + 1, b.end());
+}
+
 // What the builder wants to know of a section by its index.
 struct SectionUse {
   std::uint64_t end = 0;
@@ -154,6 +166,7 @@ class SymbolTableBuilder {
   bool has_better_name(const Candidate& a, const Candidate& b) {
     const std::string_view a_mangled = name_of(a);
     const std::string_view b_mangled = name_of(b);
+    if (are_forms_of_one(a_mangled, b_mangled)) return false;
     const std::size_t cost = a_mangled.size() + b_mangled.size();
     if (cost > name_budget_) return false;
     name_budget_ -= cost;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "binary/eh_frame_expression.h"
 #include "binary/leaf_frame.h"
@@ -69,7 +70,10 @@ class StackWalk final : private ExpressionContext {
         }
         return guess_by_frame_pointer();
       case CodeKind::kFramed:
-        return leaf ? step_from_leaf(pc, region) : step_by_frame_pointer();
+        if (leaf) return step_from_leaf(pc, region);
+        return std::exchange(caller_has_no_frame_, false)
+                   ? step_by_frame(std::nullopt, *registers_.get(Register::kRsp))
+                   : step_by_frame_pointer();
       case CodeKind::kUnknown:
         break;
     }
@@ -229,23 +233,37 @@ class StackWalk final : private ExpressionContext {
         return step_by_frame(std::nullopt, top);
       case LeafFrame::kRbpPushed:
         return step_by_frame(top, top + kWordBytes);
+      case LeafFrame::kTwoReturns:
+        caller_has_no_frame_ = true;
+        return step_by_frame(std::nullopt, top);
       case LeafFrame::kComplete:
         break;
     }
     return step_by_frame_pointer();
   }
 
+  static Address leaf_code_end(Address begin, Address pc, const CodeRegion& region) {
+    const Address head_end = std::min(begin + kLeafHeadBytes, region.range.end);
+    return std::max(head_end, pc + kPrologueBytes);
+  }
+
   LeafCode leaf_code(Address pc, const CodeRegion& region) {
     LeafCode leaf;
-    leaf.top_is_return_address = top_is_return_address();
+    const std::uint64_t top = *registers_.get(Register::kRsp);
+    leaf.top_is_return_address = is_return_address_at(top);
+    leaf.second_is_return_address = leaf.top_is_return_address && is_return_address_at(top + kWordBytes);
+    if (const auto frame = registers_.get(Register::kRbp); frame && *frame > top) {
+      leaf.frame_bytes = *frame - top;
+      leaf.frame_type = read_word(*frame - kWordBytes).value_or(0);
+    }
     if (const auto begin = code_.function_begin(pc); begin && *begin <= pc) {
-      leaf.bytes = code_.code({*begin, pc + kPrologueBytes});
+      leaf.bytes = code_.code({*begin, leaf_code_end(*begin, pc, region)});
       leaf.pc = static_cast<std::size_t>(pc - *begin);
       leaf.from_begin = !leaf.bytes.empty() || leaf.pc == 0;
       return leaf;
     }
     const Address from = std::max(region.range.begin, pc - std::min(pc.value, kBuiltinLookBackBytes));
-    leaf.bytes = code_.code({from, pc + kPrologueBytes});
+    leaf.bytes = code_.code({from, leaf_code_end(pc, pc, region)});
     leaf.pc = static_cast<std::size_t>(pc - from);
     if (leaf.pc >= leaf.bytes.size()) return leaf;
     std::size_t begin = find_builtin_begin(leaf.bytes, leaf.pc, from.value);
@@ -259,10 +277,11 @@ class StackWalk final : private ExpressionContext {
   }
 
   // Only generated code calls generated code, except where a frame is always there.
-  bool top_is_return_address() {
-    const auto top = read_word(*registers_.get(Register::kRsp));
-    if (!top || *top < kCallBytes || find_region(Address{*top - 1}).kind != CodeKind::kFramed) return false;
-    return ends_with_call(code_.code({Address{*top - kCallBytes}, Address{*top}}));
+  bool is_return_address_at(std::uint64_t place) {
+    const auto word = read_word(place);
+    if (!word || *word < kCallBytes || find_region(Address{*word - 1}).kind != CodeKind::kFramed)
+      return false;
+    return ends_with_call(code_.code({Address{*word - kCallBytes}, Address{*word}}));
   }
 
   // Code without rules.  It often keeps rbp untouched or uses it as a frame pointer: if rbp leads to a frame
@@ -337,6 +356,7 @@ class StackWalk final : private ExpressionContext {
   std::size_t next_region_ = 0;
   bool behind_call_ = false;
   bool interrupted_ = false;
+  bool caller_has_no_frame_ = false;
   mutable UnwindEnd failure_ = UnwindEnd::kNoRule;
   mutable bool reads_below_stack_ = false;
   std::optional<std::uint64_t> substitute_;  // for what is read below the stack pointer

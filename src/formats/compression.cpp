@@ -30,6 +30,12 @@ Bytef* to_zlib_input(const void* bytes) {
   return static_cast<Bytef*>(const_cast<void*>(bytes));
 }
 
+// `detail` is the library's own word for it, if it has one.
+void add_damage(Diagnostics& damage, std::string_view what, std::string where, std::string_view detail) {
+  if (!detail.empty()) where.append(": ").append(detail);
+  damage.add(what == kTrailing ? Severity::kWarning : Severity::kError, what, where);
+}
+
 }  // namespace
 
 Compression compression_of(std::string_view head) {
@@ -84,8 +90,7 @@ Result<std::size_t> GzipSource::read(std::span<std::byte> into) {
     const std::size_t before = produced_;
     inflate_into(into.subspan(produced_), *from);
     // Asked even without input, because it may still hold content that did not fit before.
-    if (from->empty() && produced_ == before && state_ == State::kInMember)
-      end_with_damage(kCutShort, "gzip");
+    if (from->empty() && produced_ == before && state_ == State::kInMember) end_with_damage(kCutShort);
   }
   return produced_;
 }
@@ -106,7 +111,7 @@ Result<void> GzipSource::start_member() {
     }
     input_.consume(zeros);
     if (any_member_ && *first != std::byte{0x1F}) {
-      end_with_damage(kTrailing, "gzip");
+      end_with_damage(kTrailing);
       return {};
     }
     inflateReset(&stream_);
@@ -130,12 +135,12 @@ void GzipSource::inflate_into(std::span<std::byte> into, std::span<const std::by
     state_ = State::kBetweenMembers;
   } else if (status != Z_OK && status != Z_BUF_ERROR) {
     const bool garbage = any_member_ && stream_.total_out == 0 && stream_.total_in < 4;
-    end_with_damage(garbage ? kTrailing : kDamaged, stream_.msg != nullptr ? stream_.msg : "gzip");
+    end_with_damage(garbage ? kTrailing : kDamaged, stream_.msg != nullptr ? stream_.msg : "");
   }
 }
 
 void GzipSource::end_with_damage(std::string_view what, std::string_view detail) {
-  damage_.warn(what, fmt::format("{}: byte {} of the gzip stream: {}", name(), input_.offset(), detail));
+  add_damage(damage_, what, fmt::format("{}: byte {} of the gzip stream", name(), input_.offset()), detail);
   state_ = State::kEnd;
 }
 
@@ -160,7 +165,7 @@ Result<std::size_t> ZstdSource::read(std::span<std::byte> into) {
       end_with_damage(no_frame && any_frame_ ? kTrailing : kDamaged, ZSTD_getErrorName(status));
     } else if (from->empty() && out.pos == before) {
       // The decoder was asked once more because it may still hold content that did not fit before.
-      if (in_frame_) end_with_damage(kCutShort, "zstd");
+      if (in_frame_) end_with_damage(kCutShort);
       ended_ = true;
     } else if (!from->empty() || status == 0) {
       in_frame_ = status != 0;
@@ -171,7 +176,7 @@ Result<std::size_t> ZstdSource::read(std::span<std::byte> into) {
 }
 
 void ZstdSource::end_with_damage(std::string_view what, std::string_view detail) {
-  damage_.warn(what, fmt::format("{}: byte {} of the zstd stream: {}", name(), input_.offset(), detail));
+  add_damage(damage_, what, fmt::format("{}: byte {} of the zstd stream", name(), input_.offset()), detail);
   ended_ = true;
 }
 

@@ -66,7 +66,7 @@ class GzipSource final : public ByteSource {
 
   Result<void> start_member();
   void inflate_into(std::span<std::byte> into, std::span<const std::byte> from);
-  void end_with_damage(std::string_view what, std::string_view detail);
+  void end_with_damage(std::string_view what, std::string_view detail = {});
 
   CompressedInput input_;
   Diagnostics& damage_;
@@ -89,7 +89,7 @@ class ZstdSource final : public ByteSource {
     void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
   };
 
-  void end_with_damage(std::string_view what, std::string_view detail);
+  void end_with_damage(std::string_view what, std::string_view detail = {});
 
   CompressedInput input_;
   Diagnostics& damage_;

@@ -4,11 +4,11 @@
 #include <bit>
 #include <cstring>
 
+#include "base/line_reader.h"
 #include "base/text.h"
 #include "formats/folded/folded_annotation.h"
 #include "formats/folded/folded_io.h"
 #include "formats/folded/folded_line.h"
-#include "formats/line_reader.h"
 #include "formats/symbol_name.h"
 
 namespace nodescope {

@@ -33,6 +33,7 @@ bool recognise_perf_script(std::string_view head) {
   std::size_t samples = 0;
   std::size_t frames = 0;
   std::size_t others = 0;
+  bool any_as_perf_writes = false;
   for (std::size_t i = 0; i < kLines && !head.empty(); ++i) {
     const std::size_t end = std::min(head.find('\n'), head.size());
     const std::string_view line = head.substr(0, end);
@@ -43,12 +44,13 @@ bool recognise_perf_script(std::string_view head) {
       ++samples;
     } else if (looks_like_frame(line)) {
       ++frames;
+      any_as_perf_writes = any_as_perf_writes || line[0] == '\t' || line[0] == ' ' || line.contains('(');
     } else if (!is_bare_address(line) && !is_source_line(line)) {
       ++others;
     }
   }
-  // A cut may leave but one line of a sample.
-  return samples + frames > others && (samples != 0 || frames > 1);
+  // A cut may leave but one line of a sample.  "a 5" could be an address and a symbol, but is folded text.
+  return samples + frames > others && (samples != 0 || (frames > 1 && any_as_perf_writes));
 }
 
 Result<Profile> read_perf_script(ByteSource& source, const ReadOptions& options) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/path.h"
+
 namespace nodescope {
 
 namespace {
@@ -112,7 +114,7 @@ void tidy(std::string& name, bool is_java) {
 
 std::string name_of_unknown(const PerlFrame& frame, bool with_address) {
   std::string_view name = "unknown";
-  if (frame.module != "[unknown]") name = frame.module.substr(frame.module.rfind('/') + 1);
+  if (frame.module != "[unknown]") name = file_name_of(frame.module);
   std::string text = "[" + std::string(name);
   if (with_address) text += " <" + std::string(frame.address) + ">";
   return text + "]";

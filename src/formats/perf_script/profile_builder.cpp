@@ -113,10 +113,18 @@ FlatMap<std::int32_t, std::string> process_names(const Readers& readers,
   return names;
 }
 
+// `perf script -F ip,sym` prints stacks alone.  In any other text a stack without its first line is the rest
+// of a sample that was cut.
+bool has_stacks_alone(const Readers& readers) {
+  return std::ranges::all_of(readers, [](const auto& reader) { return reader->contexts().size() == 1; });
+}
+
 }  // namespace
 
 Profile build_profile(const Readers& readers) {
   Profile profile;
+  std::uint64_t cut = 0;
+  const bool stacks_alone = has_stacks_alone(readers);
   const std::vector<PartOfReader> parts = parts_in_order(readers);
   const FlatMap<std::int32_t, std::string> names = process_names(readers, parts);
   std::vector<Translator> translators;
@@ -124,6 +132,10 @@ Profile build_profile(const Readers& readers) {
   for (const PartOfReader& part : parts) {
     Translator& translator = translators[part.reader];
     for (const ScriptSample& sample : part.part->samples) {
+      if (sample.context == kNoHeader && !stacks_alone) {
+        ++cut;
+        continue;
+      }
       profile.samples.add(sample.time_ns, translator.stack(sample.stack), translator.context(sample.context),
                           sample.weight);
     }
@@ -131,6 +143,7 @@ Profile build_profile(const Readers& readers) {
     profile.diagnostics.merge(part.part->diagnostics);
     profile.lost_samples += part.part->lost_samples;
   }
+  profile.diagnostics.add(Severity::kWarning, "stack without the first line of its sample left out", {}, cut);
   return profile;
 }
 

@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/line_reader.h"
 #include "formats/format.h"
-#include "formats/line_reader.h"
 #include "formats/read_ahead.h"
 
 namespace nodescope {

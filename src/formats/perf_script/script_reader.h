@@ -22,11 +22,13 @@ struct ScriptContext {
   Unit unit = Unit::kSamples;
 };
 
+constexpr std::uint32_t kNoHeader = 0;  // the context of a stack without the line that says it
+
 struct ScriptSample {
   std::int64_t time_ns = 0;
   std::uint64_t weight = 1;
   StackId stack;
-  std::uint32_t context = 0;
+  std::uint32_t context = kNoHeader;
 };
 
 struct ScriptPart {
@@ -39,7 +41,7 @@ struct ScriptPart {
 
 // A sample that is being read.
 struct OpenSample {
-  std::uint32_t context = 0;
+  std::uint32_t context = kNoHeader;
   std::int64_t time_ns = 0;
   std::uint64_t weight = 1;
   std::string rest = {};  // may be its only frame
@@ -73,7 +75,7 @@ class ScriptReader {
   void warn(std::string_view what, std::string_view line);
 
   Profile tables_;
-  std::vector<ScriptContext> contexts_ = std::vector<ScriptContext>(1);  // 0: a stack without a header
+  std::vector<ScriptContext> contexts_ = std::vector<ScriptContext>(kNoHeader + 1);
   std::vector<ScriptPart> parts_;
 
   LineHashes hashes_;

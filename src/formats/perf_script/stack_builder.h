@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/line_reader.h"
+#include "base/line_reader.h"
 #include "formats/perf_script/wide_hash.h"
 #include "model/stack.h"
 

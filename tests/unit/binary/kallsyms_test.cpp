@@ -66,10 +66,11 @@ TEST(KernelSymbols, AtTheEndOfTheAddressSpace) {
   EXPECT_EQ(name_at(kernel.symbols, 0xfffffffffffff900), "last");
 }
 
-TEST(KernelSymbols, AddressOfAnySymbol) {
+TEST(KernelSymbols, AddressOfAnyFunction) {
   const Read kernel = read(kText);
   EXPECT_EQ(kernel.symbols.address_of("_text"), Address{0xffffffff81000000});
-  EXPECT_EQ(kernel.symbols.address_of("jiffies"), Address{0xffffffff82000000});
+  EXPECT_EQ(kernel.symbols.address_of("_stext"), Address{0xffffffff81000000});
+  EXPECT_EQ(kernel.symbols.address_of("weak_function"), Address{0xffffffff81000100});
   EXPECT_FALSE(kernel.symbols.address_of("_tex"));
   EXPECT_FALSE(kernel.symbols.address_of("ext4_read"));
   EXPECT_FALSE(kernel.symbols.address_of("nf_tables"));

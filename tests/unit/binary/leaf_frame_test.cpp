@@ -45,8 +45,45 @@ TEST(LeafFrame, WithoutAPrologueTheStackTells) {
   const std::string late = std::string(150, '\x90') + "\x55\x48\x89\xE5\x90\x90";
   EXPECT_EQ(at(late, 50, true, true), LeafFrame::kOnlyReturn);
   EXPECT_EQ(at(late, 155, true, false), LeafFrame::kComplete);
+  // A frame as that path makes it has 24 bytes of room, where a return address may be left over.
+  const std::string framed =
+      std::string(150, '\x90') + "\x55\x48\x89\xE5\x6A\x22\x48\x83\xEC\x18" + std::string(9, '\x90');
+  const auto in_frame = [&](std::uint64_t frame_bytes, std::uint64_t type) {
+    return find_leaf_frame({as_byte_span(framed), 165, true, true, false, frame_bytes, type});
+  };
+  EXPECT_EQ(in_frame(32, 0x22), LeafFrame::kComplete);
+  EXPECT_EQ(in_frame(40, 0x22), LeafFrame::kOnlyReturn);
+  EXPECT_EQ(in_frame(32, 0x24), LeafFrame::kOnlyReturn);
+  EXPECT_EQ(in_frame(0, 0x22), LeafFrame::kOnlyReturn);
   // With one at the begin the stack is not asked.
   EXPECT_EQ(at(kFunction, 7, true, true), LeafFrame::kComplete);
+}
+
+// BaselineOutOfLinePrologue of V8 10.2, shortened: mov r8, [rdi+39]; jne; pop r15; push rbp; mov rbp, rsp;
+// push rsi; push r15; mov rax, [r13+192]; ret; add rsp, 8; test cl, 6; push rbp; mov rbp, rsp; push 38; ...
+// pop rdi; mov rsp, rbp; pop rbp; jmp rcx
+const std::string kSharedPrologue =
+    "\x4C\x8B\x47\x27\x0F\x85\x13\x00\x00\x00\x41\x5F\x55\x48\x89\xE5\x56\x41\x57"
+    "\x49\x8B\x85\xC0\x00\x00\x00\xC3\x48\x83\xC4\x08\xF6\xC1\x06\x55\x48\x89\xE5\x6A\x26\x5F\x48\x8B\xE5\x5D"
+    "\xFF\xE1"s;
+
+TEST(LeafFrame, OfABuiltinThatMakesTheFrameOfItsCaller) {
+  const auto in = [](std::size_t pc, bool top, bool second) {
+    return find_leaf_frame({as_byte_span(kSharedPrologue), pc, true, top, second});
+  };
+  for (const std::size_t pc : {0, 4, 10, 27}) EXPECT_EQ(in(pc, true, true), LeafFrame::kTwoReturns) << pc;
+  EXPECT_EQ(in(12, true, false), LeafFrame::kOnlyReturn);
+  EXPECT_EQ(in(13, false, false), LeafFrame::kRbpPushed);
+  EXPECT_EQ(in(16, false, false), LeafFrame::kComplete);
+  EXPECT_EQ(in(17, false, false), LeafFrame::kComplete);
+  for (const std::size_t pc : {19, 26, 31, 34, 45})
+    EXPECT_EQ(in(pc, true, false), LeafFrame::kOnlyReturn) << pc;
+  EXPECT_EQ(in(35, false, false), LeafFrame::kRbpPushed);
+  EXPECT_EQ(in(40, false, false), LeafFrame::kComplete);
+  // Also when it is not in the bytes up to pc; but not when it is another function, behind the end of this
+  // one.
+  const std::string next = "\xC3" + std::string(15, '\xCC') + kSharedPrologue;
+  EXPECT_EQ(find_leaf_frame({as_byte_span(next), 0, true, true, true}), LeafFrame::kOnlyReturn);
 }
 
 TEST(LeafFrame, FindsTheBeginOfABuiltin) {

@@ -258,20 +258,5 @@ TEST(BuildIdOfNotes, SurvivesDamage) {
   EXPECT_FALSE(build_id_of_notes(std::string(64, '\0')));
 }
 
-TEST(Paths, TellsGeneratedCodeAndJitdumps) {
-  for (const char* path :
-       {"//anon", "[anon:v8]", "/dev/zero (deleted)", "/memfd:code (deleted)", "[heap]", ""}) {
-    EXPECT_TRUE(is_generated_code_path(path)) << path;
-  }
-  for (const char* path : {"/usr/bin/node", "[vdso]", "[vsyscall]", "/tmp/perf-1.map"}) {
-    EXPECT_FALSE(is_generated_code_path(path)) << path;
-  }
-  EXPECT_TRUE(is_jitdump_path("/srv/app/jit-123.dump"));
-  EXPECT_TRUE(is_jitdump_path("jit-1.dump"));
-  for (const char* path : {"/srv/jit-.dump", "/srv/jit-x.dump", "/srv/jit-1.dump/a", "/srv/xjit-1.dump"}) {
-    EXPECT_FALSE(is_jitdump_path(path)) << path;
-  }
-}
-
 }  // namespace
 }  // namespace nodescope

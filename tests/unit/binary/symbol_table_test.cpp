@@ -110,6 +110,10 @@ TEST(SymbolTable, OfEqualAliasesTheFirstInTheFile) {
                    {.name = "bb", .value = 0x1000, .size_bytes = 8}})
                 .name_at(0x1000),
             "aa");
+  EXPECT_EQ(Built({{.name = "_ZN1aC2Ev", .value = 0x1000, .size_bytes = 8},
+                   {.name = "_ZN1aC1Ev", .value = 0x1000, .size_bytes = 8}})
+                .name_at(0x1000),
+            "_ZN1aC2Ev");
 }
 
 TEST(SymbolTable, WithoutASizeReachesToTheNextOrTheEndOfTheSection) {

@@ -1,4 +1,4 @@
-#include "formats/line_reader.h"
+#include "base/line_reader.h"
 
 #include <algorithm>
 #include <bit>
@@ -23,14 +23,13 @@ constexpr std::size_t kTailBytes = 16 * 1024;
 // Room for a last '\n' that the source lacks.
 constexpr std::size_t kPadding = 64;
 
-constexpr std::size_t kStep = 64;
-
 }  // namespace
 
 std::size_t find_line_ends(std::string_view text, std::uint32_t* ends) {
   std::uint32_t* out = ends;
   std::size_t i = 0;
 #if defined(__SSE2__)
+  constexpr std::size_t kStep = 64;
   const __m128i newline = _mm_set1_epi8('\n');
   const auto mask_at = [&](std::size_t at) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
