@@ -1,9 +1,11 @@
 #include "capture/process_stacks.h"
 
-#include <array>
+#include <algorithm>
 #include <chrono>
+#include <ranges>
 
 #include "base/text.h"
+#include "capture/thread_names.h"
 #include "formats/symbol_name.h"
 #include "target/process.h"
 
@@ -53,29 +55,9 @@ JsTier tier_of(v8::Tier tier) {
   return JsTier::kNone;
 }
 
-// What a thread is for, by a function near the beginning of its stack.
-struct Role {
-  std::string_view function;  // a part of its name
-  std::string_view name;
-};
-constexpr std::array kRoles = {
-    Role{"node::worker::Worker::StartThread", "worker"},
-    Role{"PlatformWorkerThread", "v8 platform"},
-    Role{"DelayedTaskScheduler", "v8 delayed tasks"},
-    Role{"StartIoThreadMain", "inspector signal"},
-    Role{"node::inspector::", "inspector"},
-    Role{"uv__threadpool", "libuv pool"},
-    Role{"node::WatchdogThread", "watchdog"},
-};
-constexpr std::string_view kLibuvPoolFunction = "worker";  // libuv's own, in src/threadpool.c
-constexpr std::size_t kRoleDepth = 8;
-
-std::string_view role_of(std::string_view function) {
-  if (function == kLibuvPoolFunction) return "libuv pool";
-  for (const Role& role : kRoles) {
-    if (function.contains(role.function)) return role.name;
-  }
-  return {};
+bool is_unknown_js(const v8::StackEntry& entry) {
+  const auto* frame = std::get_if<v8::Frame>(&entry);
+  return frame != nullptr && frame->kind == v8::FrameKind::kUnknownJs;
 }
 
 }  // namespace
@@ -122,10 +104,11 @@ FrameId ProcessStacks::frame_of(const v8::NativeFrame& native) {
   const std::uint64_t key = native.pc.value << 1 | (native.is_return_address ? 1u : 0u);
   const auto known = native_frames_.find(key);
   if (known != native_frames_.end()) return known->second;
-  const v8::NativeSymbol symbol = view_->resolve(native);
-  if (symbol.module.empty()) map_is_stale_ = true;
+  const v8::NativeSymbol symbol = view_->resolve(native, profile_.diagnostics);
   const FrameId frame = profile_.frames.intern(
       frame_of_symbol(profile_, to_valid_utf8(symbol.name), to_valid_utf8(symbol.module)));
+  if (symbol.is_written) return frame;
+  if (symbol.module.empty()) map_is_stale_ = true;
   if (native_frames_.size() >= kMaxNativeFrames) native_frames_.clear();
   native_frames_.emplace(key, frame);
   return frame;
@@ -133,10 +116,15 @@ FrameId ProcessStacks::frame_of(const v8::NativeFrame& native) {
 
 FrameId ProcessStacks::frame_of(const v8::Frame& from) {
   Frame frame;
-  if (from.kind == v8::FrameKind::kRegExp) {
-    // "RegExp:^a+$", if the process has noted it for perf.
-    const std::string noted = view_->name_in_perf_map(from.pc, profile_.diagnostics);
-    if (!noted.empty()) return profile_.frames.intern(frame_of_symbol(profile_, to_valid_utf8(noted), {}));
+  if (from.function.empty() && (from.kind == v8::FrameKind::kRegExp || from.kind == v8::FrameKind::kWasm)) {
+    // "RegExp:^a+$", "wasm-function[3]", if the process has noted it for perf.
+    const std::string written = view_->written_name(from.pc, profile_.diagnostics);
+    if (!written.empty()) {
+      Frame named = frame_of_symbol(profile_, to_valid_utf8(written), {});
+      // "js-to-wasm:i:i", which leads into WebAssembly, is V8's own.
+      const bool leads_there = from.kind == v8::FrameKind::kWasm && named.kind == FrameKind::kBuiltin;
+      if (named.kind == kind_of(from.kind) || leads_there) return profile_.frames.intern(named);
+    }
   }
   frame.kind = kind_of(from.kind);
   frame.tier = tier_of(from.tier);
@@ -158,7 +146,8 @@ FrameId ProcessStacks::frame_of(const v8::Frame& from) {
   return profile_.frames.intern(frame);
 }
 
-ProcessStacks::Built ProcessStacks::build(const RegisterSet& registers, StackSnapshot snapshot) {
+std::optional<ProcessStacks::Built> ProcessStacks::build(const RegisterSet& registers, StackSnapshot snapshot,
+                                                         Attempt attempt) {
   Built built;
   if (view_ == nullptr) {
     built.summary.complete = false;
@@ -166,6 +155,7 @@ ProcessStacks::Built ProcessStacks::build(const RegisterSet& registers, StackSna
   }
   if (map_is_stale_) refresh_map_if_due(now_ns());
   const v8::Stack stack = view_->read_stack(registers, snapshot);
+  if (attempt == Attempt::kFirst && std::ranges::any_of(stack.entries, is_unknown_js)) return std::nullopt;
   built.summary.complete = stack.end == UnwindEnd::kRoot;
   if (stack.end == UnwindEnd::kSnapshotEnd) {
     profile_.diagnostics.info("stack deeper than the copy of it: its outer part is missing");
@@ -186,18 +176,12 @@ ProcessStacks::Built ProcessStacks::build(const RegisterSet& registers, StackSna
 }
 
 std::string ProcessStacks::thread_name(pid_t tid, const Built& built, Address stack_pointer) const {
-  if (tid == pid_) return "main";
-  const std::vector<FrameId> frames = profile_.stacks.unwind(built.stack);
-  for (std::size_t i = 0; i < std::min(frames.size(), kRoleDepth); ++i) {
-    const std::string_view role = role_of(profile_.text(profile_.frames[frames[i]].function));
-    if (!role.empty()) return std::string(role);
-  }
-  if (view_ != nullptr && !built.summary.complete) {
-    for (const std::string& function : view_->functions_at_stack_begin(stack_pointer)) {
-      if (const std::string_view role = role_of(function); !role.empty()) return std::string(role);
-    }
-  }
-  return to_valid_utf8(nodescope::thread_name(pid_, tid));
+  ThreadBegin begin;
+  for (const FrameId frame : profile_.stacks.unwind(built.stack) | std::views::take(kRoleDepth))
+    begin.functions.push_back(profile_.text(profile_.frames[frame].function));
+  begin.complete = built.summary.complete;
+  begin.stack_pointer = stack_pointer;
+  return name_thread(pid_, tid, begin, view_.get());
 }
 
 ThreadId ProcessStacks::thread(pid_t tid, const Built& built, Address stack_pointer) {

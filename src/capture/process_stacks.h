@@ -44,7 +44,10 @@ class ProcessStacks {
     StackId stack = kEmptyStack;
     StackSummary summary;
   };
-  Built build(const RegisterSet& registers, StackSnapshot snapshot);
+  // A first attempt gives nothing when a function could not be told: after other stacks of the batch were
+  // read it may be.
+  enum class Attempt : std::uint8_t { kFirst, kLast };
+  std::optional<Built> build(const RegisterSet& registers, StackSnapshot snapshot, Attempt attempt);
 
   ThreadId thread(pid_t tid, const Built& built, Address stack_pointer);
   void rename(pid_t tid) { threads_.erase(static_cast<std::uint64_t>(tid)); }

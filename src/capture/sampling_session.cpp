@@ -11,6 +11,7 @@
 #include "formats/perf_data/words.h"
 #include "formats/symbol_name.h"
 #include "os/procfs.h"
+#include "target/invocation.h"
 #include "target/process.h"
 
 namespace nodescope {
@@ -20,28 +21,28 @@ namespace {
 constexpr std::size_t kHeaderBytes = sizeof(perf::RecordHeader);
 constexpr std::size_t kMaxKernelFrames = 1 << 20;
 
-// While a program starts, all its code is young and moves.
-constexpr std::int64_t kYoungNs = 3'000'000'000;
-
-// As many as threads that come and go in days.
-constexpr std::size_t kMaxBuffers = 1 << 20;
-
-std::uint64_t buffer_of(std::int32_t tid, std::uint32_t cpu) {
-  return std::uint64_t{cpu} << 32 | static_cast<std::uint32_t>(tid);
-}
+// While a program starts, all its code is young and moves.  A thread may be a worker, with a heap of its own
+// that goes with it, and many live for less than a second.
+constexpr std::int64_t kYoungProcessNs = 3'000'000'000;
+constexpr std::int64_t kYoungThreadNs = 1'000'000'000;
 
 template <typename Clock>
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
 }
 
+// What a Node.js process runs, without its arguments: a recording is mailed, and they may hold a password.
+std::optional<std::string> command_of(pid_t pid) {
+  const auto text = read_proc_file(pid, "cmdline");
+  const std::string script = text ? parse_invocation(*text).script : std::string();
+  return script.empty() ? std::nullopt : std::optional("node " + script);
+}
+
 }  // namespace
 
 SamplingSession::SamplingSession(const SamplingOptions& options)
     : options_(options),
-      sampler_({.frequency_hz = options.frequency_hz,
-                .follow_children = options.follow_children,
-                .begin_at_exec = options.begin_at_exec}),
+      sampler_({.frequency_hz = options.frequency_hz, .follow_children = options.follow_children}),
       kernel_(&files_, search_, profile_.diagnostics) {
   event_ = profile_.intern_event("cpu-clock", Unit::kNanoseconds);
   kernel_.identity().release = kernel_release();
@@ -56,22 +57,29 @@ SamplingSession::~SamplingSession() = default;
 
 void SamplingSession::prepare(pid_t pid) {
   if (std::ranges::find(targets_, pid) != targets_.end()) return;
+  if (attributes_.empty()) learn_attribute();
   targets_.push_back(pid);
-  if (!options_.begin_at_exec) process(pid);
+  process(pid);
 }
 
 Result<void> SamplingSession::attach(pid_t pid) {
   prepare(pid);
-  if (auto attached = sampler_.attach(pid); !attached) return attached;
-  if (attributes_.empty()) learn_attribute();
-  return {};
+  return sampler_.attach(pid);
 }
 
-// All events have the same attribute, which is settled once the first is open.
+Result<void> SamplingSession::attach_before_exec(pid_t pid) {
+  if (attributes_.empty()) learn_attribute();
+  targets_.push_back(pid);
+  command_ = pid;
+  return sampler_.attach_before_exec(pid);
+}
+
+// All events have the same attribute, as far as records depend on it.
 void SamplingSession::learn_attribute() {
+  sampler_.settle_features();
   if (auto attribute = perf::EventAttribute::parse(sampler_.attribute()))
     attributes_.add(std::move(*attribute), {});
-  // The kernel's symbols take a twentieth of a second to read: better now than between two samples.
+  // The kernel's symbols take a twentieth of a second to read: while that goes on, samples would grow old.
   if (sampler_.sees_kernel()) {
     kernel_.resolve(Address{});
   } else {
@@ -89,6 +97,9 @@ void SamplingSession::note_facts(const ProcessStacks& process) {
   if (const v8::Layout* layout = process.view()->layout()) {
     profile_.facts["node"] = layout->versions.node;
     profile_.facts["v8"] = layout->versions.v8;
+    // The first of several: the others were started by it.
+    const auto command = command_of(process.view()->process().pid());
+    if (command) profile_.facts.try_emplace("command", *command);
   }
 }
 
@@ -101,18 +112,22 @@ ProcessStacks* SamplingSession::process(pid_t pid) {
   if (known != processes_.end()) return known->second.get();
   // Kernels without inherit_thread sample child processes too.
   const bool is_target = std::ranges::find(targets_, pid) != targets_.end();
-  if (!options_.follow_children && !is_target) return nullptr;
-  if (process_age_ns(pid).value_or(0) < static_cast<std::uint64_t>(kYoungNs))
-    last_start_ns_ = now_ns<std::chrono::steady_clock>();
+  if (!options_.follow_children && !command_ && !is_target) return nullptr;
+  const std::uint64_t age_ns = process_age_ns(pid).value_or(0);
+  if (age_ns < kYoungProcessNs) look_often(kYoungProcessNs - static_cast<std::int64_t>(age_ns));
   auto stacks = std::make_unique<ProcessStacks>(pid, profile_, cache_);
   note_facts(*stacks);
   return processes_.emplace(static_cast<std::uint64_t>(pid), std::move(stacks)).first->second.get();
 }
 
+void SamplingSession::look_often(std::int64_t for_ns) {
+  young_until_ns_ = std::max(young_until_ns_, now_ns<std::chrono::steady_clock>() + for_ns);
+}
+
 int SamplingSession::poll_milliseconds() const {
   constexpr unsigned kFewSamples = 200;
-  if (last_start_ns_ != 0 && now_ns<std::chrono::steady_clock>() - last_start_ns_ < kYoungNs) return 5;
-  return options_.frequency_hz <= kFewSamples ? 50 : 25;
+  if (now_ns<std::chrono::steady_clock>() < young_until_ns_) return 5;
+  return options_.frequency_hz <= kFewSamples ? 75 : 25;
 }
 
 void SamplingSession::poll() {
@@ -128,6 +143,7 @@ void SamplingSession::poll() {
     std::ranges::stable_sort(batch_, {}, &TimedRecord::time);
     for (auto& [pid, stacks] : processes_) stacks->begin_batch();
     for (const TimedRecord& record : batch_) handle(record.bytes);
+    add_deferred();
     // At once: the process may end, with the folders that only it had.
     if (options_.keep_sources) keep_sources();
     forget_ended();
@@ -158,7 +174,9 @@ void SamplingSession::finish() {
   sampler_.stop();
   poll();
   // A buffer that nothing more was written to does not tell what it lost.
-  counts_.lost = std::max(counts_.lost, sampler_.read_totals().lost_records.value_or(0));
+  const PerfSampler::Totals totals = sampler_.read_totals();
+  counts_.lost = std::max(counts_.lost, totals.lost_records.value_or(0));
+  cpu_ns_ = totals.cpu_ns;
   profile_.lost_samples = counts_.lost;
 }
 
@@ -174,7 +192,7 @@ void SamplingSession::handle(std::span<const std::byte> record) {
   const auto known = processes_.find(static_cast<std::uint64_t>(pid));
   switch (header.type) {
     case perf::RecordType::kSample:
-      add_sample(body);
+      add_sample(body, ProcessStacks::Attempt::kFirst);
       break;
     case perf::RecordType::kLost:
       add_loss(body);
@@ -182,8 +200,9 @@ void SamplingSession::handle(std::span<const std::byte> record) {
     case perf::RecordType::kComm:
       if (known == processes_.end()) break;
       if ((header.misc & perf::kMiscCommExec) != 0) {
+        add_deferred();
         known->second->exec();
-        last_start_ns_ = now_ns<std::chrono::steady_clock>();
+        look_often(kYoungProcessNs);
         note_facts(*known->second);
       } else {
         known->second->rename(perf::load_or_zero<std::int32_t>(body, 4));
@@ -191,8 +210,13 @@ void SamplingSession::handle(std::span<const std::byte> record) {
       break;
     case perf::RecordType::kFork:
       // A new process may have the pid of one that has ended.
-      if (known != processes_.end() && pid != perf::load_or_zero<std::int32_t>(body, 4))
-        processes_.erase(known);
+      if (known == processes_.end()) break;
+      if (pid == perf::load_or_zero<std::int32_t>(body, 4)) {
+        look_often(kYoungThreadNs);
+        break;
+      }
+      add_deferred();
+      processes_.erase(static_cast<std::uint64_t>(pid));
       break;
     case perf::RecordType::kExit:
       if (pid == perf::load_or_zero<std::int32_t>(body, 8)) ended_.push_back(pid);
@@ -209,7 +233,14 @@ void SamplingSession::handle(std::span<const std::byte> record) {
   }
 }
 
-void SamplingSession::add_sample(std::span<const std::byte> body) {
+// What a collector moved since an old sample may be where it was when a newer one was taken: all that the
+// batch tells about functions counts for each of its samples.
+void SamplingSession::add_deferred() {
+  for (const std::span<const std::byte> body : deferred_) add_sample(body, ProcessStacks::Attempt::kLast);
+  deferred_.clear();
+}
+
+void SamplingSession::add_sample(std::span<const std::byte> body, ProcessStacks::Attempt attempt) {
   const auto sample = perf::SampleRecord::parse(attributes_[0], body);
   if (!sample) {
     profile_.diagnostics.warn("sample of the kernel is not understood");
@@ -217,18 +248,22 @@ void SamplingSession::add_sample(std::span<const std::byte> body) {
   }
   ProcessStacks* stacks = process(sample->pid);
   if (stacks == nullptr) return;
+  std::int64_t& last_time = last_times_[static_cast<std::uint32_t>(sample->cpu)];
+  last_time = std::max(last_time, static_cast<std::int64_t>(sample->time));
   ProcessStacks::Built built;
   Address stack_pointer;
   const bool has_user_part = sample->register_abi == perf::kRegisterAbi64;
   if (has_user_part) {
     const RegisterSet registers = perf::registers_of(attributes_[0], *sample);
     stack_pointer = Address{registers.get(Register::kRsp).value_or(0)};
-    built = stacks->build(registers, {stack_pointer, sample->stack});
+    auto complete = stacks->build(registers, {stack_pointer, sample->stack}, attempt);
+    if (!complete) {
+      deferred_.push_back(body);
+      return;
+    }
+    built = *complete;
   }
   settle(built.summary);
-  if (last_times_.size() >= kMaxBuffers) last_times_.clear();
-  last_times_[buffer_of(sample->tid, static_cast<std::uint32_t>(sample->cpu))] =
-      static_cast<std::int64_t>(sample->time);
   const ThreadId thread = stacks->thread(sample->tid, built, stack_pointer);
   const StackId stack = push_kernel_frames(built.stack, *sample);
   profile_.samples.add(
@@ -243,8 +278,8 @@ void SamplingSession::add_loss(std::span<const std::byte> body) {
   profile_.lost_samples = counts_.lost;
   const auto end = static_cast<std::int64_t>(attributes_.time_of_other(body).value_or(0));
   const perf::RecordOrigin origin = attributes_.origin_of_other(body);
-  if (end == 0 || !origin.tid || !origin.cpu) return;
-  const auto last = last_times_.find(buffer_of(*origin.tid, *origin.cpu));
+  if (end == 0 || !origin.cpu) return;
+  const auto last = last_times_.find(*origin.cpu);
   const std::int64_t begin = last != last_times_.end() ? std::min(last->second, end) : end;
   profile_.markers.push_back({begin, end - begin, ThreadId{}, MarkerKind::kLost,
                               profile_.strings.intern(fmt::format("{} lost", lost))});

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,8 +26,6 @@ namespace nodescope {
 struct SamplingOptions {
   unsigned frequency_hz = 99;
   bool follow_children = false;
-  // Sampling begins when the target calls exec.
-  bool begin_at_exec = false;
   // The texts of JavaScript files go into the profile.
   bool keep_sources = false;
 };
@@ -55,6 +54,8 @@ class SamplingSession {
   void prepare_binary(const std::string& path) { cache_.read_ahead(path); }
   // Samples a process from now on.  kNotFound when there is none.
   Result<void> attach(pid_t pid);
+  // Samples a process, which is about to call exec, from there on, and all that it will start.
+  Result<void> attach_before_exec(pid_t pid);
 
   // Adds to the profile what was sampled since the last call.  To be called every poll_milliseconds().
   void poll();
@@ -71,6 +72,13 @@ class SamplingSession {
   Profile take_profile();
   const SamplingCounts& counts() const { return counts_; }
   bool sees_kernel() const { return sampler_.sees_kernel(); }
+  std::uint64_t period_ns() const { return sampler_.period_ns(); }
+  // What the processes have used while they were sampled.  After finish().
+  std::uint64_t cpu_ns() const { return cpu_ns_; }
+  // What was attached; also before its exec.
+  const std::vector<pid_t>& targets() const { return targets_; }
+  // The one that was attached before its exec.
+  std::optional<pid_t> command() const { return command_; }
   // Whether any of the processes is still there.
   bool has_targets() const;
 
@@ -81,8 +89,10 @@ class SamplingSession {
   };
 
   void learn_attribute();
+  void look_often(std::int64_t for_ns);
   void handle(std::span<const std::byte> record);
-  void add_sample(std::span<const std::byte> body);
+  void add_sample(std::span<const std::byte> body, ProcessStacks::Attempt attempt);
+  void add_deferred();
   StackId push_kernel_frames(StackId stack, const perf::SampleRecord& sample);
   FrameId kernel_frame(Address address);
   ProcessStacks* process(pid_t pid);
@@ -97,6 +107,7 @@ class SamplingSession {
   perf::EventAttributes attributes_;
   Profile profile_;
   SamplingCounts counts_;
+  std::uint64_t cpu_ns_ = 0;
   EventId event_;
 
   HostFiles files_;
@@ -106,12 +117,15 @@ class SamplingSession {
 
   v8::ViewCache cache_;
   std::vector<pid_t> targets_;
+  std::optional<pid_t> command_;
   FlatMap<std::uint64_t, std::unique_ptr<ProcessStacks>> processes_;  // by pid
-  FlatMap<std::uint64_t, std::int64_t> last_times_;                   // of samples, by buffer
+  FlatMap<std::uint32_t, std::int64_t> last_times_;  // of samples, by processor: each has one buffer
   SourceKeeper sources_;
   std::vector<pid_t> ended_;  // main threads, whose processes may still be known
   std::vector<TimedRecord> batch_;
-  std::int64_t last_start_ns_ = 0;  // when a sampled process began, or was found young; 0: none
+  // Samples of this batch with a function that is not told yet.
+  std::vector<std::span<const std::byte>> deferred_;
+  std::int64_t young_until_ns_ = 0;  // a process or thread has just begun
 };
 
 }  // namespace nodescope

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,15 +11,8 @@
 
 namespace nodescope {
 
-// Where the name of a source can be a file: "/app/a.js", "file:///app/a.js".  Others are "node:fs",
-// "wasm://…".
-std::optional<std::string> path_of_source(std::string_view name);
-
-// The name of the source map that a file asks for in its last lines; nothing if there is none, or if it is
-// inside of the file.
-std::optional<std::string> name_of_source_map(std::string_view name, std::string_view text);
-
-// Keeps the texts of the JavaScript files that the frames of one profile name, with their source maps.
+// Keeps the texts of the JavaScript files that the frames of one profile name, with their source maps and
+// what these were made from.
 class SourceKeeper {
  public:
   // The content of a file of at most `limit` bytes.
@@ -30,10 +22,15 @@ class SourceKeeper {
   void keep_new(Profile& profile, const Read& read);
 
  private:
-  using LooksRight = bool (*)(std::string_view name, std::string_view text);
+  struct Rule {
+    bool (*looks_right)(std::string_view name, std::string_view text);
+    std::string_view otherwise;  // what the diagnostics call it if it was not kept
+  };
 
-  // Null if it was not kept.
-  const std::string* keep(Profile& profile, std::string_view name, const Read& read, LooksRight looks_right);
+  // Null if it was not kept, or was before.
+  const std::string* keep(Profile& profile, std::string_view name, const Read& read, const Rule& rule);
+  // Those of the file `name`, and their map.
+  void keep_originals(Profile& profile, const std::string& name, const std::string& text, const Read& read);
 
   std::size_t frames_seen_ = 0;
   FlatSet<std::string> names_;

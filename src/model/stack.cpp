@@ -12,9 +12,28 @@ StackId StackTable::push(StackId caller, FrameId frame) {
     return stack;
   }
   if (frames_[first.index()] == frame) return first;
-  const std::uint64_t key = std::uint64_t{caller.value} << 32 | frame.value;
-  const auto [entry, added] = further_callees_.try_emplace(key, StackId{frames_.size()});
+  if (!is_indexed_) index_further_callees();
+  const auto [entry, added] = further_callees_.try_emplace(key(caller, frame), StackId{frames_.size()});
   return added ? add(caller, frame) : entry->second;
+}
+
+// Whoever reads a profile to its end rarely adds stacks to it afterwards, so they are found again only then.
+StackTable StackTable::with_frames(std::span<const FrameId> names) && {
+  StackTable renamed = std::move(*this);
+  for (std::size_t i = 1; i < renamed.frames_.size(); ++i)
+    renamed.frames_[i] = names[renamed.frames_[i].index()];
+  renamed.further_callees_ = {};
+  renamed.is_indexed_ = false;
+  return renamed;
+}
+
+void StackTable::index_further_callees() {
+  is_indexed_ = true;
+  for (std::size_t i = 1; i < frames_.size(); ++i) {
+    const StackId stack{i};
+    if (first_callees_[callers_[i].index()] != stack)
+      further_callees_.emplace(key(callers_[i], frames_[i]), stack);
+  }
 }
 
 void StackTable::reserve_for(const StackTable& other) {

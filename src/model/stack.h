@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/flat_map.h"
@@ -23,6 +24,9 @@ class StackTable {
   // The stack that `frame`, called from `caller`, makes.
   StackId push(StackId caller, FrameId frame);
 
+  // The same stacks with `names[n]` in place of frame n.  No two frames may get the same one.
+  StackTable with_frames(std::span<const FrameId> names) &&;
+
   // Room for the stacks of `other`, for whoever is about to add them to this table.
   void reserve_for(const StackTable& other);
 
@@ -34,7 +38,11 @@ class StackTable {
   std::vector<FrameId> unwind(StackId stack) const;
 
  private:
+  static std::uint64_t key(StackId caller, FrameId frame) {
+    return std::uint64_t{caller.value} << 32 | frame.value;
+  }
   StackId add(StackId caller, FrameId frame);
+  void index_further_callees();
 
   std::vector<FrameId> frames_;
   std::vector<StackId> callers_;
@@ -43,6 +51,7 @@ class StackTable {
   // once it is large.
   std::vector<StackId> first_callees_;  // kEmptyStack: none
   FlatMap<std::uint64_t, StackId> further_callees_;
+  bool is_indexed_ = true;  // further_callees_ has all of them
 };
 
 }  // namespace nodescope

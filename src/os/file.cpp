@@ -13,6 +13,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/path.h"
+
 namespace nodescope {
 
 namespace {
@@ -100,12 +102,6 @@ Result<std::unique_ptr<ByteSource>> source_of(FileDescriptor fd, std::string nam
   return std::make_unique<FileSource>(std::move(fd), std::move(name), size);
 }
 
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 bool is_writable_by_everybody(const std::string& folder) {
   struct stat status{};
   return ::stat(folder.c_str(), &status) == 0 && (status.st_mode & S_IWOTH) != 0;
@@ -179,7 +175,7 @@ Result<std::unique_ptr<ByteSource>> open_standard_input() {
 Result<std::unique_ptr<ByteSource>> HostFiles::open(const std::string& given_path) {
   if (given_path == kVdso) return open_vdso();
   const std::string path = with_home(given_path);
-  const bool doubtful_folder = is_writable_by_everybody(folder_of(path));
+  const bool doubtful_folder = is_writable_by_everybody(std::string(folder_of(path)));
   // O_NONBLOCK: a FIFO with a trusted name must not make us wait for its writer.
   const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (doubtful_folder ? O_NOFOLLOW : 0);
   FileDescriptor fd(::open(path.c_str(), flags));

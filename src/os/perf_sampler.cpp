@@ -92,19 +92,27 @@ std::string paranoid_level() {
   return text;
 }
 
+// What a process's own user needs.
+std::string owner_remedy() {
+  const std::string level = paranoid_level();
+  const auto number = parse_number<int>(level);
+  if (number && *number <= 2)
+    return fmt::format("Its own user may: kernel.perf_event_paranoid is {}, which is enough", level);
+  return fmt::format("Its own user may after 'sysctl kernel.perf_event_paranoid=2' (it is {})", level);
+}
+
 Error refusal(int number, pid_t tid) {
   switch (number) {
     case EACCES:
     case EPERM:
       return {ErrorCode::kPermission,
               fmt::format("the kernel refuses to sample thread {}: {}\n"
-                          "  Its owner may, if kernel.perf_event_paranoid is 2 or less (it is {}): sysctl "
-                          "kernel.perf_event_paranoid=2\n"
+                          "  {}\n"
                           "  For processes of others run as root (sudo), or give this file CAP_PERFMON and "
                           "CAP_SYS_PTRACE: setcap cap_perfmon,cap_sys_ptrace=ep nodescope\n"
                           "  Inside of a container it needs --cap-add PERFMON --cap-add SYS_PTRACE and a "
                           "seccomp profile that allows perf_event_open",
-                          tid, std::strerror(number), paranoid_level())};
+                          tid, std::strerror(number), owner_remedy())};
     case ENOSYS:
     case ENOENT:
     case EOPNOTSUPP:
@@ -165,8 +173,6 @@ PerfSampler::PerfSampler(const PerfSamplerOptions& options)
   attr.sample_id_all = 1;
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
-  attr.disabled = options.begin_at_exec ? 1 : 0;
-  attr.enable_on_exec = options.begin_at_exec ? 1 : 0;
   attr.sample_regs_user = kUserRegisters;
   attr.sample_stack_user = options.stack_bytes;
 }
@@ -218,6 +224,14 @@ Result<FileDescriptor> PerfSampler::open_event(pid_t tid, int cpu) {
     if (number == ENODEV) return FileDescriptor();  // the processor was switched off
     return std::unexpected(refusal(number, tid));
   }
+}
+
+// By an event for ourselves, which is never enabled.  What is refused even so is told when a process is
+// attached.
+void PerfSampler::settle_features() {
+  attribute_->disabled = 1;
+  const auto probe = open_event(0, -1);
+  attribute_->disabled = 0;
 }
 
 Result<void> PerfSampler::attach_ring(const FileDescriptor& event, int cpu) {
@@ -272,6 +286,19 @@ Result<void> PerfSampler::attach(pid_t pid) {
   }
   if (!any) return fail(ErrorCode::kNotFound, fmt::format("there is no process {}", pid));
   return {};
+}
+
+Result<void> PerfSampler::attach_before_exec(pid_t pid) {
+  Attribute& attr = *attribute_;
+  const bool inherits_threads_only = attr.inherit_thread != 0;
+  attr.inherit_thread = 0;
+  attr.disabled = 1;
+  attr.enable_on_exec = 1;
+  auto attached = attach(pid);
+  attr.inherit_thread = inherits_threads_only ? 1 : 0;
+  attr.disabled = 0;
+  attr.enable_on_exec = 0;
+  return attached;
 }
 
 std::span<const std::span<const std::byte>> PerfSampler::collect() {

@@ -22,8 +22,6 @@ struct PerfSamplerOptions {
   // 14 KB (median) to 26 KB from the stack pointer; a record cannot be larger than 64 KiB.
   std::uint32_t stack_bytes = 48 * 1024;
   bool follow_children = false;
-  // Sampling begins when the process calls exec.
-  bool begin_at_exec = false;
 };
 
 // Samples threads while they are on a CPU: their registers, a copy of their stack and the kernel's call chain
@@ -37,11 +35,17 @@ class PerfSampler {
   PerfSampler(PerfSampler&&) noexcept;
   ~PerfSampler();
 
+  // Finds out what the user may see and the kernel knows, without sampling anything.
+  void settle_features();
+
   // Samples all threads that `pid` has and will have.  What the user may not see is left out (see
   // sees_kernel).  kNotFound when the process has ended.
   Result<void> attach(pid_t pid);
+  // The same for a process that is about to call exec, with all processes that it will start; sampling begins
+  // with its exec.  After settle_features().
+  Result<void> attach_before_exec(pid_t pid);
 
-  // False when only user code may be sampled.
+  // False when only user code may be sampled.  Settled by settle_features(), or with the first event.
   bool sees_kernel() const;
   std::uint64_t period_ns() const;
   // The perf_event_attr: what is in a record.

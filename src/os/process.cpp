@@ -116,14 +116,19 @@ Result<std::string> capture_program(const std::vector<std::string>& arguments) {
   return text;
 }
 
-Result<void> start_detached(const std::vector<std::string>& arguments) {
+Result<pid_t> start_detached(const std::vector<std::string>& arguments) {
   FileActions actions;
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) actions.discard(fd);
   Attributes attributes;
   attributes.detach();
-  const auto pid = spawn(arguments, actions, attributes);
-  if (!pid) return std::unexpected(pid.error());
-  return {};
+  return spawn(arguments, actions, attributes);
+}
+
+std::optional<int> take_exit_code(pid_t pid) {
+  constexpr int kSignalled = 128;
+  int status = 0;
+  if (::waitpid(pid, &status, WNOHANG) != pid) return std::nullopt;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
 }
 
 std::optional<std::string> find_program(std::string_view name) {

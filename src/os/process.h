@@ -22,7 +22,11 @@ Result<int> run_program(const std::vector<std::string>& arguments);
 Result<std::string> capture_program(const std::vector<std::string>& arguments);
 
 // Starts a program of its own, away from our terminal and its Ctrl-C, and does not wait for it.
-Result<void> start_detached(const std::vector<std::string>& arguments);
+Result<pid_t> start_detached(const std::vector<std::string>& arguments);
+
+// How a program that we started has ended: its exit code, 128 and more for a signal.  Nothing while it runs,
+// and after it was told once.
+std::optional<int> take_exit_code(pid_t pid);
 
 // Where a program of this name is, by the PATH unless the name is a path itself.
 std::optional<std::string> find_program(std::string_view name);

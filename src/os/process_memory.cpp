@@ -15,12 +15,17 @@ constexpr std::size_t kBatch = 64;  // the kernel takes up to 1,024 pieces; more
 std::size_t read_batch(pid_t pid, std::span<const RemoteBytes> pieces) {
   std::array<iovec, kBatch> local{};
   std::array<iovec, kBatch> remote{};
+  std::size_t remote_count = 0;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     local[i] = {pieces[i].into.data(), pieces[i].into.size()};
+    if (i != 0 && pieces[i].address == pieces[i - 1].address + pieces[i - 1].into.size()) {
+      remote[remote_count - 1].iov_len += pieces[i].into.size();
+      continue;
+    }
     // The address is of the other process: never followed here.
-    remote[i] = {reinterpret_cast<void*>(pieces[i].address), pieces[i].into.size()};  // NOLINT
+    remote[remote_count++] = {reinterpret_cast<void*>(pieces[i].address), pieces[i].into.size()};  // NOLINT
   }
-  const ssize_t count = ::process_vm_readv(pid, local.data(), pieces.size(), remote.data(), pieces.size(), 0);
+  const ssize_t count = ::process_vm_readv(pid, local.data(), pieces.size(), remote.data(), remote_count, 0);
   std::size_t left = count > 0 ? static_cast<std::size_t>(count) : 0;
   std::size_t whole = 0;
   while (whole < pieces.size() && pieces[whole].into.size() <= left) {

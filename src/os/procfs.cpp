@@ -155,14 +155,25 @@ Result<std::string> read_proc_link(pid_t pid, std::string_view name) {
   return std::string(target.data(), static_cast<std::size_t>(size));
 }
 
-bool is_running(pid_t pid) {
+ProcessState process_state(pid_t pid) {
   const auto stat = read_proc_file(pid, "stat");
-  if (!stat) return false;
+  if (!stat) return ProcessState::kGone;
   // The name before the state is in parentheses and may have any character.
   const std::size_t name_end = stat->rfind(") ");
-  if (name_end == std::string::npos || name_end + 2 >= stat->size()) return false;
-  const char state = (*stat)[name_end + 2];
-  return state != 'Z' && state != 'X';
+  if (name_end == std::string::npos || name_end + 2 >= stat->size()) return ProcessState::kGone;
+  switch ((*stat)[name_end + 2]) {
+    case 'T':
+    case 't':
+      return ProcessState::kStopped;
+    case 'Z':
+    case 'X': {
+      // Its main thread has ended; others may go on.
+      const auto threads = list_threads(pid);
+      return threads && threads->size() > 1 ? ProcessState::kRunning : ProcessState::kEnded;
+    }
+    default:
+      return ProcessState::kRunning;
+  }
 }
 
 std::string kernel_release() {

@@ -33,8 +33,18 @@ Result<std::string> read_proc_file(pid_t pid, std::string_view name);
 // Where the link /proc/PID/NAME (exe, cwd, root) points.
 Result<std::string> read_proc_link(pid_t pid, std::string_view name);
 
-// False also for a process that has ended and whose parent has not asked for it yet.
-bool is_running(pid_t pid);
+enum class ProcessState : std::uint8_t {
+  kRunning,  // or waiting
+  kStopped,  // by a signal or a debugger
+  kEnded,    // with all its threads, and its parent has not asked for it yet
+  kGone,     // there is none
+};
+ProcessState process_state(pid_t pid);
+
+inline bool is_running(pid_t pid) {
+  const ProcessState state = process_state(pid);
+  return state == ProcessState::kRunning || state == ProcessState::kStopped;
+}
 
 std::string kernel_release();
 std::string host_name();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/path.h"
 #include "base/text.h"
 
 namespace nodescope {
@@ -78,7 +79,7 @@ std::vector<std::string> parse_cgroup_paths(std::string_view cgroup) {
 }
 
 std::string container_name_in(std::string_view cgroup_path) {
-  std::string_view name = cgroup_path.substr(cgroup_path.rfind('/') + 1);
+  std::string_view name = file_name_of(cgroup_path);
   for (const std::string_view suffix : {std::string_view(".scope"), std::string_view(".service")}) {
     if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
   }

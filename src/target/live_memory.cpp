@@ -14,6 +14,9 @@ constexpr std::size_t kDirectBytes = 64 * 1024;
 // A walk touches some hundred pages; a hostile heap may not make us keep more than 256 MiB of it.
 constexpr std::size_t kMaxPages = 65536;
 
+// Of one round; a hostile heap may make a round touch any number.
+constexpr std::size_t kMaxExpectedPages = 512;
+
 constexpr std::uint64_t kUserSpaceEnd = std::uint64_t{1} << 47;
 
 }  // namespace
@@ -48,6 +51,13 @@ void LiveMemory::prefetch(std::span<const Range<Address>> ranges) {
 }
 
 void LiveMemory::forget() {
+  if (!pages_.empty()) expected_.clear();
+  for (auto& [number, copy] : pages_) {
+    if (copy.page == nullptr) continue;
+    if (copy.used && expected_.size() < kMaxExpectedPages) expected_.push_back(number);
+    if (spare_.size() < kMaxExpectedPages) spare_.push_back(std::move(copy.page));
+  }
+  std::ranges::sort(expected_);
   pages_.clear();
   last_number_ = ~std::uint64_t{0};
   last_page_ = nullptr;
@@ -58,25 +68,40 @@ const LiveMemory::Page* LiveMemory::page(std::uint64_t number) {
   auto found = pages_.find(number);
   if (found == pages_.end()) {
     if (pages_.size() >= kMaxPages) forget();
-    fetch(std::array{number});
+    fetch_with_expected(number);
     found = pages_.find(number);
   }
+  found->second.used = true;
   last_number_ = number;
-  last_page_ = found->second.get();
+  last_page_ = found->second.page.get();
   return last_page_;
+}
+
+void LiveMemory::fetch_with_expected(std::uint64_t number) {
+  std::erase_if(expected_, [&](std::uint64_t other) { return other == number || pages_.contains(other); });
+  expected_.push_back(number);
+  fetch(expected_);
+  expected_.clear();
+}
+
+std::unique_ptr<LiveMemory::Page> LiveMemory::new_page() {
+  if (spare_.empty()) return std::make_unique_for_overwrite<Page>();
+  std::unique_ptr<Page> page = std::move(spare_.back());
+  spare_.pop_back();
+  return page;
 }
 
 void LiveMemory::fetch(std::span<const std::uint64_t> numbers) {
   std::vector<std::unique_ptr<Page>> fresh;
   std::vector<RemoteBytes> pieces;
   for (const std::uint64_t number : numbers) {
-    fresh.push_back(std::make_unique_for_overwrite<Page>());
+    fresh.push_back(new_page());
     pieces.push_back({number * kPageBytes, *fresh.back()});
   }
   const std::vector<bool> done = read_process_memory(pid_, pieces);
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (!done[i]) fresh[i].reset();
-    pages_.insert_or_assign(numbers[i], std::move(fresh[i]));
+    pages_.insert_or_assign(numbers[i], Copy{std::move(fresh[i])});
   }
 }
 

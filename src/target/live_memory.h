@@ -13,7 +13,8 @@
 namespace nodescope {
 
 // The memory of a live process.  Pages that were read are kept until forget(): within one walk of a stack
-// every page is copied once.
+// every page is copied once.  What one round needs the next one mostly needs too, so that is copied together:
+// a copy of many pages costs little more than that of one.
 class LiveMemory final : public Memory {
  public:
   explicit LiveMemory(pid_t pid) : pid_(pid) {}
@@ -30,11 +31,20 @@ class LiveMemory final : public Memory {
   static constexpr std::uint64_t kPageBytes = 4096;
   using Page = std::array<std::byte, kPageBytes>;
 
+  struct Copy {
+    std::unique_ptr<Page> page;  // null: cannot be read
+    bool used = false;
+  };
+
   const Page* page(std::uint64_t number);
+  void fetch_with_expected(std::uint64_t number);
   void fetch(std::span<const std::uint64_t> numbers);
+  std::unique_ptr<Page> new_page();
 
   pid_t pid_;
-  FlatMap<std::uint64_t, std::unique_ptr<Page>> pages_;  // null: cannot be read
+  FlatMap<std::uint64_t, Copy> pages_;
+  std::vector<std::uint64_t> expected_;       // used before forget(), not copied since
+  std::vector<std::unique_ptr<Page>> spare_;  // to be written to again
   std::uint64_t last_number_ = ~std::uint64_t{0};
   const Page* last_page_ = nullptr;
 };

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 
 #include "base/byte_source.h"
+#include "base/path.h"
 #include "os/file.h"
 #include "os/machine.h"
 #include "os/procfs.h"
@@ -39,6 +41,21 @@ std::string read_docker_name(const std::string& id) {
   if (at == std::string_view::npos) return {};
   const std::string_view rest = text.substr(at + kMark.size());
   return std::string(rest.substr(0, rest.find('"')));
+}
+
+// "/srv/app/server.js" of "./server.js" in /srv/app.
+std::string absolute_script(const std::string& script, const std::string& folder) {
+  const bool is_path = !script.empty() && !script.starts_with('/') && !script.starts_with('[');
+  if (!is_path || !folder.starts_with('/')) return {};
+  return (std::filesystem::path(folder) / script).lexically_normal().string();
+}
+
+// "my-service" of "/opt/my-service": everybody's program is called node.
+std::string unusual_program(std::string_view path) {
+  constexpr std::string_view kDeleted = " (deleted)";  // /proc says so
+  if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
+  const std::string_view name = file_name_of(path);
+  return name == "node" || name == "nodejs" ? std::string() : std::string(name);
 }
 
 // Looks at the processes of one moment.
@@ -81,6 +98,8 @@ class Listing {
     process.resident_bytes = stat.resident_pages * page_bytes_;
     process.uptime_ns = now_ns_ - std::min(now_ns_, stat.start_ticks * tick_ns_);
     if (const auto text = read_proc_file(pid, "cmdline")) process.invocation = parse_invocation(*text);
+    process.script_path = absolute_script(process.invocation.script, read_proc_link(pid, "cwd").value_or(""));
+    process.program = unusual_program(read_proc_link(pid, "exe").value_or(""));
     if (const auto text = read_proc_file(pid, "environ")) process.marks = parse_launch_marks(*text);
     if (!process.marks.pm2_script.empty() && process.invocation.script.empty())
       process.invocation.script = process.marks.pm2_script;
@@ -124,6 +143,12 @@ bool is_pm2_daemon(const NodeProcess& process) {
 }
 
 }  // namespace
+
+std::string why_not_looked_at(const Privileges& privileges) {
+  return privileges.has(Capability::kSysPtrace)
+             ? "a user namespace or a security module forbids it, even with CAP_SYS_PTRACE"
+             : "they are of other users or namespaces; root with CAP_SYS_PTRACE can";
+}
 
 std::string_view to_string(NodeRole role) {
   switch (role) {

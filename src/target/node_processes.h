@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "os/privileges.h"
 #include "target/invocation.h"
 
 namespace nodescope {
@@ -35,6 +36,9 @@ struct NodeProcess {
   bool readable = true;
   std::string node;       // "20.20.2"; empty: not known
   Invocation invocation;  // pm2's script where it is one of pm2's
+  std::string
+      script_path;  // the script below the working directory; empty: it was typed as a whole path, or is none
+  std::string program;  // the file's name, if Node.js goes by another; empty: it is called as usual
   LaunchMarks marks;
   NodeRole role = NodeRole::kStandalone;
   std::string container;       // its id, or its name where the engine has none; empty: it is in none
@@ -56,6 +60,9 @@ struct NodeProcessList {
   std::vector<NodeProcess> processes;  // by pid
   std::size_t unreadable = 0;          // processes that could not be looked at, whatever they are
 };
+
+// Why some were not: what the user lacks, or that nobody may.
+std::string why_not_looked_at(const Privileges& privileges);
 
 enum class Unreadable : bool {
   kOnlyIfNamedNode,  // of the processes that may not be looked at, those that are called like Node.js

@@ -22,6 +22,20 @@ std::string_view without_line_end(std::string_view text) {
   return text;
 }
 
+Error why_unreadable(pid_t pid, const Error& error) {
+  if (error.code == ErrorCode::kPermission) {
+    return {ErrorCode::kPermission,
+            fmt::format(
+                "process {} may not be looked at: {}; run as its user or as root (sudo), or give this file "
+                "CAP_SYS_PTRACE: setcap cap_sys_ptrace=ep nodescope; inside of a container it needs "
+                "--cap-add SYS_PTRACE",
+                pid, error.message)};
+  }
+  if (process_state(pid) == ProcessState::kEnded)
+    return {ErrorCode::kNotFound, fmt::format("process {} has ended", pid)};
+  return error;
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> process_age_ns(pid_t pid) {
@@ -43,9 +57,10 @@ Result<LiveProcess> LiveProcess::open(pid_t pid) {
   process.innermost_pid_ = parse_innermost_pid(*status).value_or(pid);
   if (const auto cgroup = read_proc_file(pid, "cgroup")) process.container_id_ = parse_container_id(*cgroup);
   auto executable = read_proc_link(pid, "exe");
-  if (!executable) return std::unexpected(executable.error());
+  if (!executable) return std::unexpected(why_unreadable(pid, executable.error()));
   process.executable_ = std::move(*executable);
-  if (auto refreshed = process.refresh_map(); !refreshed) return std::unexpected(refreshed.error());
+  if (auto refreshed = process.refresh_map(); !refreshed)
+    return std::unexpected(why_unreadable(pid, refreshed.error()));
   return process;
 }
 
@@ -69,8 +84,12 @@ Result<std::unique_ptr<ByteSource>> LiveProcess::open_source(const Region& regio
   return open_in_root(pid_, region.path);
 }
 
+Result<std::unique_ptr<ByteSource>> LiveProcess::open_own_file(const std::string& path) const {
+  return open_own_file_in_root(pid_, path);
+}
+
 Result<std::unique_ptr<ByteSource>> LiveProcess::open_perf_map() const {
-  return open_own_file_in_root(pid_, fmt::format("/tmp/perf-{}.map", innermost_pid_));
+  return open_own_file(fmt::format("/tmp/perf-{}.map", innermost_pid_));
 }
 
 Result<OwnedElf> LiveProcess::open_image(const Region& region) const {

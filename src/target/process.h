@@ -37,8 +37,10 @@ class LiveProcess {
   // is gone.
   Result<OwnedElf> open_image(const Region& region) const;
 
-  // The names of generated code that the process has written itself (node --perf-basic-prof), inside of its
-  // container.  kNotFound: it has not.
+  // A file that the process writes about itself, as it names it inside of its container: not a link, and not
+  // another user's.
+  Result<std::unique_ptr<ByteSource>> open_own_file(const std::string& path) const;
+  // kNotFound: it writes none.
   Result<std::unique_ptr<ByteSource>> open_perf_map() const;
 
   // Whether `file` is what is mapped there: a file may be replaced under the same name.

@@ -9,6 +9,7 @@
 
 #include "base/pattern.h"
 #include "base/text.h"
+#include "os/privileges.h"
 #include "os/procfs.h"
 
 namespace nodescope {
@@ -21,6 +22,7 @@ constexpr std::size_t kMinIdDigits = 4;
 constexpr std::size_t kMaxListed = 20;
 
 constexpr std::string_view kCgroupMount = "/sys/fs/cgroup";
+constexpr std::string_view kNamePrefix = "name:";
 
 using Matches = std::vector<const NodeProcess*>;
 
@@ -66,8 +68,8 @@ Matches match_container(std::span<const NodeProcess> processes, std::string_view
 Result<Matches> match_name(std::span<const NodeProcess> processes, std::string_view text) {
   const auto pattern = Pattern::parse(text);
   return filter(processes, [&](const NodeProcess& process) {
-    for (const std::string* name :
-         {&process.invocation.script, &process.invocation.title, &process.marks.pm2_name}) {
+    for (const std::string* name : {&process.invocation.script, &process.invocation.title,
+                                    &process.marks.pm2_name, &process.script_path, &process.program}) {
       // A path with a bracket in it is no regular expression, and is meant as it is.
       if (name->find(text) != std::string::npos || (pattern && pattern->found_in(*name))) return true;
     }
@@ -90,13 +92,18 @@ std::string list_text(std::span<const NodeProcess> processes, const std::set<pid
 
 std::unexpected<Error> nothing_matches(std::string_view target, const NodeProcessList& list) {
   std::string message = fmt::format("no Node.js process matches \"{}\"", target);
+  const std::string_view pattern =
+      target.starts_with(kNamePrefix) ? target.substr(kNamePrefix.size()) : target;
+  if (const auto parsed = Pattern::parse(pattern); !parsed) message += "; " + parsed.error().message;
   if (list.processes.empty()) {
     message += "; there is none on this machine";
   } else {
     message += fmt::format("; 'nodescope ps' lists the {} that there are", list.processes.size());
   }
-  if (list.unreadable != 0)
-    message += fmt::format("; not permitted to look at {} others: root can", list.unreadable);
+  if (list.unreadable != 0) {
+    message += fmt::format("; {} more could not be looked at: {}", list.unreadable,
+                           why_not_looked_at(read_privileges()));
+  }
   return fail(ErrorCode::kNotFound, std::move(message));
 }
 
@@ -110,6 +117,9 @@ class Selector {
   Result<void> add_pid(pid_t pid) {
     if (pid <= 0 || !exists(pid))
       return fail(ErrorCode::kNotFound, fmt::format("there is no process {}", pid));
+    if (process_state(pid) == ProcessState::kEnded)
+      return fail(ErrorCode::kNotFound,
+                  fmt::format("process {} has ended; its parent has not taken notice yet", pid));
     found_.insert(pid);
     return {};
   }
@@ -118,11 +128,13 @@ class Selector {
     const auto family = list_descendants(root);
     if (!family) return std::unexpected(family.error());
     if (auto listed = list(); !listed) return listed;
-    const std::size_t before = found_.size();
+    bool any = false;
     for (const NodeProcess& process : list_->processes) {
-      if (std::ranges::binary_search(*family, process.pid)) found_.insert(process.pid);
+      if (!std::ranges::binary_search(*family, process.pid)) continue;
+      found_.insert(process.pid);
+      any = true;
     }
-    if (found_.size() == before)
+    if (!any)
       return fail(ErrorCode::kNotFound, fmt::format("neither process {} nor one below it is Node.js", root));
     return {};
   }
@@ -175,11 +187,10 @@ Result<std::vector<const NodeProcess*>> match_target(std::span<const NodeProcess
                                                      std::string_view target) {
   constexpr std::string_view kCgroup = "cgroup:";
   constexpr std::string_view kContainer = "container:";
-  constexpr std::string_view kName = "name:";
   if (target.empty()) return fail(ErrorCode::kUsage, "an empty target means no process");
   if (target.starts_with(kCgroup)) return match_cgroup(processes, target.substr(kCgroup.size()));
   if (target.starts_with(kContainer)) return match_container(processes, target.substr(kContainer.size()));
-  if (target.starts_with(kName)) return match_name(processes, target.substr(kName.size()));
+  if (target.starts_with(kNamePrefix)) return match_name(processes, target.substr(kNamePrefix.size()));
   if (target.starts_with('/')) {
     if (auto matches = match_cgroup(processes, target); !matches.empty()) return matches;
   }

@@ -16,8 +16,8 @@ namespace nodescope {
 // Which processes a command is about, as typed.
 struct TargetSpec {
   // Each a pid; a cgroup's path; a container's name or the beginning of its id; a regular expression that is
-  // found in the script, the title or pm2's name.  The first of these that something matches counts;
-  // "cgroup:", "container:" and "name:" in front leave no choice.
+  // found in the script (as typed, or its whole path), the title, pm2's name or the program's own.  The first
+  // of these that something matches counts; "cgroup:", "container:" and "name:" in front leave no choice.
   std::vector<std::string> targets;
   std::vector<pid_t> pids;    // -p
   std::optional<pid_t> tree;  // --tree: this one and all below it that are Node.js

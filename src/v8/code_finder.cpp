@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+#include <string>
+
+#include "base/hash.h"
 
 namespace nodescope::v8 {
 
@@ -12,8 +16,17 @@ constexpr std::uint64_t kMaxLookBackBytes = 4 << 20;
 constexpr std::uint64_t kMaxHeaderBytes = 256;
 constexpr std::size_t kMaxEntries = 1 << 16;
 
-// Where nothing was found is not searched again at once: the search is long.
+// Where nothing was found twice is not searched again at once: the search is long.  Once may be because a
+// collector was just at work.
 constexpr std::uint64_t kGenerationsOfNothing = 4;
+
+constexpr std::uint64_t kMaxHashedBytes = 64 << 10;
+
+std::uint64_t hash_of(Heap& heap, Range<Address> instructions) {
+  std::string bytes(std::min(instructions.size_bytes(), kMaxHashedBytes), '\0');
+  const bool read = heap.memory().read(instructions.begin, std::as_writable_bytes(std::span(bytes)));
+  return read ? hash_bytes(bytes) : 0;
+}
 
 Tier tier_of(const Layout& layout, int kind) {
   if (layout.code_kind_baseline.is(kind)) return Tier::kBaseline;
@@ -69,30 +82,46 @@ std::optional<Code> Code::load(Heap& heap, Address header) {
   const auto kind = static_cast<int>(*flags & layout.code_kind_mask.mask());
   code.tier_ = tier_of(layout, kind);
   code.is_regexp_ = kind == layout.code_kind_regexp();
+  code.is_builtin_ = kind == layout.code_kind_builtin();
+  if (code.is_regexp_) code.regexp_hash_ = hash_of(heap, code.instructions_);
   code.deopt_ = *deopt;
   code.positions_ = *positions;
   return code;
 }
 
+bool Code::is_given_up_form_of(const Code& before, Heap& heap) const {
+  Code same = before;
+  same.deopt_ = deopt_;
+  return *this == same && heap.array_length(deopt_) == 0;
+}
+
 bool CodeFinder::is_current(Entry& entry) {
   if (entry.generation == generation_) return true;
-  if (!entry.found) return generation_ - entry.generation < kGenerationsOfNothing;
-  if (Code::load(heap_, entry.found->code.header()) != entry.found->code) return false;
+  if (!entry.found)
+    return entry.searched_in_vain_before && generation_ - entry.generation < kGenerationsOfNothing;
+  const auto now = Code::load(heap_, entry.found->code.header());
+  if (!now || (*now != entry.found->code && !now->is_given_up_form_of(entry.found->code, heap_)))
+    return false;
+  entry.found->code = *now;
   entry.generation = generation_;
   return true;
 }
 
 const CodeFinder::Found* CodeFinder::find(Address pc, Range<Address> region) {
+  bool searched_in_vain = false;
   const auto next = entries_.upper_bound(pc);
   if (next != entries_.begin()) {
     const auto known = std::prev(next);
     Entry& entry = known->second;
     const bool covers = entry.found ? entry.found->code.instructions().contains(pc) : known->first == pc;
     if (covers && is_current(entry)) return entry.found ? &*entry.found : nullptr;
-    if (covers) entries_.erase(known);
+    if (covers) {
+      searched_in_vain = !entry.found;
+      entries_.erase(known);
+    }
   }
   if (entries_.size() >= kMaxEntries) entries_.clear();
-  Entry entry{std::nullopt, generation_};
+  Entry entry{std::nullopt, generation_, searched_in_vain};
   if (const auto code = search(pc, region)) entry.found = Found{CodeId{next_id_++}, *code};
   const Address key = entry.found ? entry.found->code.instructions().begin : pc;
   const auto inserted = entries_.insert_or_assign(key, entry).first;

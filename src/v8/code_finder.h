@@ -25,11 +25,15 @@ class Code {
   // kNone: code that belongs to no function: builtins, regular expressions, WebAssembly's wrappers.
   Tier tier() const { return tier_; }
   bool is_regexp() const { return is_regexp_; }
+  // A jump to a builtin, as up to V8 10 every isolate has one for each.
+  bool is_builtin() const { return is_builtin_; }
   // What optimized code knows about its functions; the bytecode of baseline code.
   TaggedWord deopt() const { return deopt_; }
   TaggedWord positions() const { return positions_; }
 
   bool operator==(const Code&) const = default;
+  // Whether this is `before` after V8 gave it up: the same instructions, but nothing about their functions.
+  bool is_given_up_form_of(const Code& before, Heap& heap) const;
 
  private:
   Code() = default;
@@ -38,6 +42,8 @@ class Code {
   Range<Address> instructions_;
   Tier tier_ = Tier::kNone;
   bool is_regexp_ = false;
+  bool is_builtin_ = false;
+  std::uint64_t regexp_hash_ = 0;  // of the instructions: nothing else tells two of one size apart
   TaggedWord deopt_;
   TaggedWord positions_;
 };
@@ -67,6 +73,7 @@ class CodeFinder {
   struct Entry {
     std::optional<Found> found;
     std::uint64_t generation = 0;
+    bool searched_in_vain_before = false;
   };
 
   std::optional<Code> search(Address pc, Range<Address> region);

@@ -1,7 +1,10 @@
 #include "v8/deopt_data.h"
 
+#include <algorithm>
 #include <cstring>
 #include <span>
+
+#include "v8/objects.h"
 
 namespace nodescope::v8 {
 
@@ -26,12 +29,9 @@ constexpr std::size_t kMaxTranslationBytes = std::size_t{16} << 20;
 // After the inlining positions: where the exits are, how many eager and how many lazy ones.
 constexpr std::int32_t kHeaderBehindPositions = 4;
 
-// The length of something laid out like a FixedArray; its type has had several names.
 std::optional<std::int32_t> length_of(Heap& heap, TaggedWord array) {
-  if (heap.type(array) < heap.layout().type_first_nonstring.value) return std::nullopt;
-  const auto length = heap.field(array, 8);
-  if (!length || !length->is_smi() || length->smi() < 0 || length->smi() > kMaxElements) return std::nullopt;
-  return length->smi();
+  const auto length = heap.array_length(array);
+  return length && *length <= kMaxElements ? length : std::nullopt;
 }
 
 std::optional<TaggedWord> element(Heap& heap, TaggedWord array, std::int32_t length, std::int32_t index) {
@@ -82,6 +82,18 @@ std::optional<TaggedWord> DeoptData::shared_literal(Heap& heap, std::int32_t ind
   const auto literal = element(heap, literals_, literal_count_, index);
   if (!literal || !heap.is(literal->strong(), heap.layout().type_shared)) return std::nullopt;
   return literal->strong();
+}
+
+std::vector<TaggedWord> DeoptData::closures_of(Heap& heap, TaggedWord shared) const {
+  constexpr std::int32_t kMaxLiterals = 4096;
+  std::vector<TaggedWord> closures;
+  for (std::int32_t i = 0; i < std::min(literal_count_, kMaxLiterals); ++i) {
+    const auto literal = element(heap, literals_, literal_count_, i);
+    if (!literal || shared_of_function(heap, literal->strong()) != shared) continue;
+    if (std::ranges::find(closures, literal->strong()) == closures.end())
+      closures.push_back(literal->strong());
+  }
+  return closures;
 }
 
 std::optional<std::vector<TranslatedFrame>> DeoptData::active_frames(Heap& heap, const Code& code,

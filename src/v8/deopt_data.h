@@ -31,6 +31,8 @@ class DeoptData {
   // first. Nothing where V8 keeps no record of the call, and in versions whose records are not known.
   std::optional<std::vector<TranslatedFrame>> active_frames(Heap& heap, const Code& code,
                                                             Address return_address) const;
+  // The closures of this function that the code refers to.
+  std::vector<TaggedWord> closures_of(Heap& heap, TaggedWord shared) const;
   // The function that a translation means by this number.
   std::optional<TaggedWord> shared_literal(Heap& heap, std::int32_t index) const;
 

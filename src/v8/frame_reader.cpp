@@ -24,6 +24,9 @@ constexpr int kBuiltinExitTarget = 24;
 constexpr int kFeedbackSlots[] = {0, -8};
 constexpr int kMaxFeedbackFields = 8;
 
+// Before the first bytecode, while the function's entry is checked for interrupts; it has a position, too.
+constexpr std::int64_t kFunctionEntry = -1;
+
 constexpr std::size_t kMaxPlaces = 1 << 16;
 
 // Map, length, constants, handlers and positions; behind them is an age that changes.
@@ -32,6 +35,18 @@ constexpr std::size_t kBytecodeIdentityBytes = 40;
 template <typename Map>
 void bound(Map& map) {
   if (map.size() >= kMaxPlaces) map.clear();
+}
+
+// That there is none is not remembered: V8 makes positions only when it needs them, and a collector may just
+// be moving them.
+template <typename Map, typename Derive>
+std::int32_t remembered_offset(Map& map, const typename Map::key_type& key, Derive derive) {
+  if (const auto known = map.find(key); known != map.end()) return known->second;
+  const std::int32_t offset = derive();
+  if (offset < 0) return offset;
+  bound(map);
+  map.emplace(key, offset);
+  return offset;
 }
 
 bool is_marker(TaggedWord word) {
@@ -44,6 +59,17 @@ Frame frame_of_kind(FrameKind kind, std::string name = {}) {
   frame.function = std::move(name);
   frame.sure = kind != FrameKind::kUnknownJs;
   return frame;
+}
+
+Frame unknown_function(Tier tier) {
+  Frame frame = frame_of_kind(FrameKind::kUnknownJs);
+  frame.tier = tier;
+  return frame;
+}
+
+// While a collector moves a script or its positions they cannot be read: that is not remembered.
+bool has_place(const Frame& frame) {
+  return frame.kind != FrameKind::kJs || (frame.script && frame.offset >= 0);
 }
 
 }  // namespace
@@ -91,6 +117,7 @@ void FrameReader::begin_generation() {
   codes_.begin_generation();
   functions_.begin_generation();
   script_functions_.begin_generation();
+  regexps_.begin_generation();
   bytecodes_.begin_generation();
 }
 
@@ -107,13 +134,17 @@ std::int32_t FrameReader::offset_of(std::optional<SourcePosition> position) cons
 // else by now, and a collector may have moved the closure.
 std::optional<Closure> FrameReader::closure_of(const PhysicalFrame& frame, TaggedWord shared) {
   if (frame.frameless) return std::nullopt;
-  auto function = slot(frame, heap_.layout().frame_function);
-  if (!function) return std::nullopt;
-  function = heap_.moved(*function);
-  if (shared_of_function(heap_, *function) != shared) return std::nullopt;
-  auto receiver = slot(frame, heap_.layout().frame_receiver);
-  if (receiver) receiver = heap_.moved(*receiver);
-  return Closure{*function, receiver};
+  const auto function_then = slot(frame, heap_.layout().frame_function);
+  if (!function_then) return std::nullopt;
+  const TaggedWord function = heap_.moved(*function_then);
+  if (shared_of_function(heap_, function) != shared) return std::nullopt;
+  const auto receiver_then = slot(frame, heap_.layout().frame_receiver);
+  Closure closure{.function = function, .receiver = receiver_then};
+  if (receiver_then) closure.receiver = heap_.moved(*receiver_then);
+  if (frame.stands_still) return closure;
+  closure.function_then = function_then;
+  closure.receiver_then = receiver_then;
+  return closure;
 }
 
 Frame FrameReader::describe(Function& function, const std::optional<Closure>& closure) {
@@ -128,15 +159,34 @@ Frame FrameReader::describe(Function& function, const std::optional<Closure>& cl
   return result;
 }
 
+// Optimized code refers to the closures that it has inlined: where there are several, which is which is not
+// told.
+Frame FrameReader::describe_inlined(Function& function, const DeoptData* deopt) {
+  const auto closures =
+      deopt != nullptr ? deopt->closures_of(heap_, function.shared.word()) : std::vector<TaggedWord>();
+  for (const TaggedWord closure : closures) functions_.name(function, Closure{.function = closure});
+  const bool only = closures.size() == 1;
+  return describe(function, only ? std::optional(Closure{.function = closures[0]}) : std::nullopt);
+}
+
 std::vector<Frame> FrameReader::read(const PhysicalFrame& frame) {
   // Before V8 11 regular expressions have no marker in their frames.
   const CodeFinder::Found* found = code_of(frame);
-  if (found != nullptr && found->code.is_regexp()) return {frame_of_kind(FrameKind::kRegExp)};
+  if (found != nullptr && found->code.is_regexp())
+    return {frame_of_kind(FrameKind::kRegExp, regexps_.pattern(*found, frame.frame_pointer))};
+  if (found != nullptr && found->code.is_builtin()) return read_builtin_copy(frame);
   if (frame.frameless) return read_frameless(frame);
   const auto context = slot(frame, heap_.layout().frame_context);
   if (!context) return read_frameless(frame);
   if (is_marker(*context)) return read_marked(frame, context->value >> 1);
   return read_function(frame);
+}
+
+// With --interpreted-frames-native-stack each function has a copy of the builtin that enters the interpreter.
+std::vector<Frame> FrameReader::read_builtin_copy(const PhysicalFrame& frame) {
+  const auto context = frame.frameless ? std::nullopt : slot(frame, heap_.layout().frame_context);
+  auto interpreted = context && !is_marker(*context) ? read_interpreted(frame) : std::nullopt;
+  return {interpreted ? std::move(*interpreted) : frame_of_kind(FrameKind::kBuiltin)};
 }
 
 std::vector<Frame> FrameReader::read_marked(const PhysicalFrame& frame, std::uint64_t marker) {
@@ -163,6 +213,10 @@ std::vector<Frame> FrameReader::read_function(const PhysicalFrame& frame) {
   if (tier != Tier::kNone) return read_optimized(frame, *found);
   if (auto interpreted = read_interpreted(frame)) return {std::move(*interpreted)};
   const bool in_builtin = space_.kind(frame.pc) == CodeSpace::Kind::kBuiltin;
+  // Where the interpreter has called something a function runs, also when its worker has ended meanwhile and
+  // its bytecode is gone.
+  if (in_builtin && frame.registers == nullptr && code_use(frame) == CodeUse::kRunsBytecode)
+    return {unknown_function(Tier::kInterpreter)};
   return in_builtin ? read_builtin(frame, slot(frame, heap_.layout().frame_function))
                     : std::vector{frame_of_kind(FrameKind::kUnknownJs)};
 }
@@ -274,16 +328,11 @@ Function* FrameReader::search_function(const PhysicalFrame& frame, TaggedWord by
   return nullptr;
 }
 
-// V8 may make the positions only when it needs them, so that there are none is not remembered.
 std::int32_t FrameReader::bytecode_position(const Bytecode& bytecode, std::int64_t index) {
   const PlaceKey key{bytecode.id, static_cast<std::uint64_t>(index)};
-  const auto known = bytecode_offsets_.find(key);
-  if (known != bytecode_offsets_.end()) return known->second;
-  const std::int32_t offset =
-      offset_of(find_position(bytecode.array.positions(), index, position_encoding()));
-  bound(bytecode_offsets_);
-  if (offset >= 0) bytecode_offsets_.emplace(key, offset);
-  return offset;
+  return remembered_offset(bytecode_offsets_, key, [&] {
+    return offset_of(find_position(bytecode.array.positions(), index, position_encoding()));
+  });
 }
 
 std::optional<Frame> FrameReader::read_interpreted(const PhysicalFrame& frame) {
@@ -299,15 +348,13 @@ std::optional<Frame> FrameReader::read_interpreted(const PhysicalFrame& frame) {
   }
   if (!offset->is_smi()) return std::nullopt;
   const std::int64_t index = std::int64_t{offset->smi()} - (layout.bytecodes.value - 1);
-  if (index < 0 || index >= static_cast<std::int64_t>(bytecode->array.bytecodes().size()))
+  if (index < kFunctionEntry || index >= static_cast<std::int64_t>(bytecode->array.bytecodes().size()))
     return std::nullopt;
   Function* function = function_of_bytecode(frame, *word, *bytecode);
   if (function == nullptr) {
     // It looks like a function that is interpreted, but which one cannot be told any more.
     if (code_use(frame) == CodeUse::kOther) return std::nullopt;
-    Frame unknown = frame_of_kind(FrameKind::kUnknownJs);
-    unknown.tier = Tier::kInterpreter;
-    return unknown;
+    return unknown_function(Tier::kInterpreter);
   }
   Frame result = describe(*function, closure_of(frame, function->shared.word()));
   result.tier = Tier::kInterpreter;
@@ -315,11 +362,25 @@ std::optional<Frame> FrameReader::read_interpreted(const PhysicalFrame& frame) {
   return result;
 }
 
-// Baseline code knows the bytecode that it was made from; before V8 9.6 only its frame does.
+// Of the function that is being entered, whose closure is in rdi, if this is its baseline code.
+TaggedWord FrameReader::entered_bytecode(const PhysicalFrame& frame, const Code& code) {
+  const Layout& layout = heap_.layout();
+  const auto rdi = frame.registers == nullptr ? std::nullopt : frame.registers->get(Register::kRdi);
+  const auto shared = rdi ? shared_of_function(heap_, heap_.moved(TaggedWord{*rdi})) : std::nullopt;
+  const auto data = shared ? heap_.field(*shared, layout.shared_data) : std::nullopt;
+  if (!data || !heap_.is(*data, layout.type_baseline_data)) return {};
+  const bool is_its_code = heap_.field(*data, 8) == TaggedWord{code.header().value + 1};
+  const Function* function = is_its_code ? functions_.find(*shared) : nullptr;
+  return function == nullptr ? TaggedWord{} : function->shared.bytecode().value_or(TaggedWord{});
+}
+
+// Baseline code knows the bytecode that it was made from; before V8 9.6 only its frame and its closure do.
 TaggedWord FrameReader::baseline_bytecode(const PhysicalFrame& frame, const Code& code) {
   const Layout& layout = heap_.layout();
-  if (layout.type_baseline_data.known() && !frame.frameless)
-    return slot(frame, layout.frame_bytecode_array).value_or(TaggedWord{});
+  if (layout.type_baseline_data.known()) {
+    return frame.frameless ? entered_bytecode(frame, code)
+                           : slot(frame, layout.frame_bytecode_array).value_or(TaggedWord{});
+  }
   const TaggedWord bytecode = code.deopt();
   if (!heap_.is(bytecode, layout.type_interpreter_data)) return bytecode;
   return heap_.field(bytecode, 8).value_or(TaggedWord{});
@@ -341,19 +402,14 @@ std::vector<Frame> FrameReader::read_baseline(const PhysicalFrame& frame, const 
   Bytecode* bytecode = find_bytecode(word);
   Function* function = bytecode == nullptr ? nullptr : function_of_bytecode(frame, word, *bytecode);
   if (function == nullptr) {
-    Frame unknown = frame_of_kind(FrameKind::kUnknownJs);
-    unknown.tier = Tier::kBaseline;
-    return {unknown};
+    return {unknown_function(Tier::kBaseline)};
   }
   Frame result = describe(*function, closure_of(frame, function->shared.word()));
   result.tier = Tier::kBaseline;
   const PlaceKey key{found.id.index(), frame.pc.value << 1 | (frame.is_leaf ? 1u : 0u)};
-  auto known = baseline_offsets_.find(key);
-  if (known == baseline_offsets_.end()) {
-    bound(baseline_offsets_);
-    known = baseline_offsets_.emplace(key, derive_baseline_offset(frame, found.code, bytecode->array)).first;
-  }
-  if (known->second >= 0) result.offset = bytecode_position(*bytecode, known->second);
+  const std::int32_t index = remembered_offset(
+      baseline_offsets_, key, [&] { return derive_baseline_offset(frame, found.code, bytecode->array); });
+  if (index >= 0) result.offset = bytecode_position(*bytecode, index);
   return {result};
 }
 
@@ -363,7 +419,7 @@ std::vector<Frame> FrameReader::read_optimized(const PhysicalFrame& frame, const
   std::vector<Frame> frames = known != optimized_.end() ? known->second : derive_optimized(frame, found.code);
   Frame& outermost = frames.back();
   if (outermost.kind == FrameKind::kUnknownJs) return frames;
-  if (known == optimized_.end()) {
+  if (known == optimized_.end() && std::ranges::all_of(frames, has_place)) {
     bound(optimized_);
     optimized_.emplace(key, frames);
   }
@@ -385,7 +441,7 @@ std::vector<Frame> FrameReader::derive_translated(const PhysicalFrame& frame, co
     // The outermost is the function that the code belongs to, or this is no record of it.
     if (function == nullptr || (outermost && (one->is_builtin || *shared != deopt.shared()))) return {};
     Frame result = one->is_builtin ? frame_of_kind(FrameKind::kBuiltin, function->shared.name())
-                                   : describe(*function, std::nullopt);
+                                   : describe_inlined(*function, &deopt);
     result.tier = code.tier();
     result.inlined = !outermost;
     const Bytecode* bytecode = one->is_builtin || !function->shared.bytecode()
@@ -419,9 +475,7 @@ std::vector<Frame> FrameReader::derive_optimized(const PhysicalFrame& frame, con
   auto position = table ? find_position(*table, code_offset, position_encoding()) : std::nullopt;
   Function* function = deopt ? functions_.find(deopt->shared()) : function_of_code(frame, position);
   if (function == nullptr) {
-    Frame unknown = frame_of_kind(FrameKind::kUnknownJs);
-    unknown.tier = code.tier();
-    return {unknown};
+    return {unknown_function(code.tier())};
   }
   if (deopt) {
     if (auto translated = derive_translated(frame, code, *deopt); !translated.empty()) return translated;
@@ -439,7 +493,7 @@ std::vector<Frame> FrameReader::derive_optimized(const PhysicalFrame& frame, con
       complete = false;
       break;
     }
-    Frame result = describe(*inlined, std::nullopt);
+    Frame result = describe_inlined(*inlined, deopt ? &*deopt : nullptr);
     result.tier = code.tier();
     result.inlined = true;
     result.offset = offset_of(position);

@@ -16,6 +16,7 @@
 #include "v8/heap.h"
 #include "v8/object_cache.h"
 #include "v8/objects.h"
+#include "v8/regexps.h"
 #include "v8/script_functions.h"
 #include "v8/scripts.h"
 
@@ -59,6 +60,8 @@ struct PhysicalFrame {
   bool is_leaf = false;
   // The thread's, if nothing that has a frame was called from this one.
   const RegisterSet* registers = nullptr;
+  // The process has not gone on since: no object has moved.
+  bool stands_still = false;
 };
 
 // Tells what runs in a frame of V8's code.  The frames come from a stack that stands still, or from a copy of
@@ -67,7 +70,12 @@ struct PhysicalFrame {
 class FrameReader {
  public:
   FrameReader(Heap& heap, const CodeSpace& space, CodeFinder& codes, Scripts& scripts)
-      : heap_(heap), space_(space), codes_(codes), functions_(heap, scripts), script_functions_(heap) {}
+      : heap_(heap),
+        space_(space),
+        codes_(codes),
+        functions_(heap, scripts),
+        script_functions_(heap),
+        regexps_(heap) {}
 
   // Innermost first: inlined functions come before the one that they were inlined into.  At least one frame.
   std::vector<Frame> read(const PhysicalFrame& frame);
@@ -99,6 +107,7 @@ class FrameReader {
     }
   };
 
+  std::vector<Frame> read_builtin_copy(const PhysicalFrame& frame);
   std::vector<Frame> read_marked(const PhysicalFrame& frame, std::uint64_t marker);
   std::vector<Frame> read_function(const PhysicalFrame& frame);
   std::vector<Frame> read_frameless(const PhysicalFrame& frame);
@@ -115,6 +124,7 @@ class FrameReader {
   std::int32_t bytecode_position(const Bytecode& bytecode, std::int64_t index);
 
   Bytecode* find_bytecode(TaggedWord word);
+  TaggedWord entered_bytecode(const PhysicalFrame& frame, const Code& code);
   TaggedWord baseline_bytecode(const PhysicalFrame& frame, const Code& code);
   const CodeFinder::Found* code_of(const PhysicalFrame& frame);
   std::optional<TaggedWord> slot(const PhysicalFrame& frame, const Fact& offset);
@@ -124,6 +134,7 @@ class FrameReader {
   Function* search_function(const PhysicalFrame& frame, TaggedWord bytecode);
   Function* owner_of(TaggedWord shared, TaggedWord bytecode);
   Frame describe(Function& function, const std::optional<Closure>& closure);
+  Frame describe_inlined(Function& function, const DeoptData* deopt);
   PositionEncoding position_encoding() const;
   std::int32_t offset_of(std::optional<SourcePosition> position) const;
 
@@ -132,6 +143,7 @@ class FrameReader {
   CodeFinder& codes_;
   Functions functions_;
   ScriptFunctions script_functions_;
+  RegExps regexps_;
   ObjectCache<Bytecode> bytecodes_;
   std::uint64_t next_bytecode_id_ = 0;
   // Decoding positions takes most of the time, and threads stay in few places.

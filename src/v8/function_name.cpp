@@ -101,11 +101,30 @@ std::string class_name(Heap& heap, TaggedWord object) {
   return in_map;
 }
 
+// V8 counts closures by the map of their feedback cell: none, one, many.  A function of V8 itself, which ends
+// the prototypes of every closure, has the cell for many.
+bool is_only_closure(Heap& heap, TaggedWord function) {
+  const auto cell_map = [&](TaggedWord of) {
+    const auto cell = heap.field(of, heap.layout().function_feedback_cell);
+    return cell ? heap.map(*cell) : std::nullopt;
+  };
+  std::optional<TaggedWord> native;
+  auto holder = prototype_of(heap, function);
+  for (int step = 0; step < kMaxPrototypes && holder; ++step) {
+    if (heap.is_function(*holder)) native = holder;
+    holder = prototype_of(heap, *holder);
+  }
+  const auto many = native ? cell_map(*native) : std::nullopt;
+  const auto own = cell_map(function);
+  return many && own && *many != *own && heap.type_of_map(*many) == heap.type_of_map(*own);
+}
+
 std::string name_of(Heap& heap, const Activation& activation) {
   std::string name = activation.function ? own_name(heap, *activation.function) : std::string();
   if (name.empty()) name = shared_name(activation.shared);
   if (!name.empty()) return name;
   if (activation.is_eval) return "eval";
+  if (activation.shared.is_class_constructor()) return {};
   if (!activation.receiver || !activation.function || !is_method_call(heap, *activation.receiver)) return {};
   const auto method = method_name(heap, *activation.receiver, *activation.function);
   const std::string type = class_name(heap, *activation.receiver);

@@ -20,6 +20,10 @@ struct Activation {
 // class and the property that holds the function.  Empty when V8 knows none either.
 std::string name_of(Heap& heap, const Activation& activation);
 
+// Whether this is the only closure that was made where it was made, so that no other can have taken its
+// place.
+bool is_only_closure(Heap& heap, TaggedWord function);
+
 // The class of an object, as V8 names it: "Map", "Base".  Empty when it cannot be told.
 std::string class_name(Heap& heap, TaggedWord object);
 

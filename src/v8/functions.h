@@ -18,16 +18,21 @@ struct Function {
   std::optional<ScriptId> script;
   std::string name;  // that all closures have; may be empty
 
-  // A function without one has that of its closure, or is named by its receiver's class and the property that
-  // holds it.  What was found so far, by what it was found by: when a collector has moved the closure, and
-  // there was only one name, it is that.
+  // A closure may have a name of its own, or is named by its receiver's class and the property that holds it.
+  // What was found so far, by what it was found by: when a collector has moved the closure, and there was
+  // only one name, it is that.
   FlatMap<std::uint64_t, std::string> found_names;
+  std::uint32_t finds = 0;          // how often one was
+  bool has_plain_closures = false;  // that have no other name than all
 };
 
-// Which closure runs in a frame, and on what.  Neither is known for an inlined function.
+// Which closure runs in a frame, and on what.
 struct Closure {
   TaggedWord function;
-  std::optional<TaggedWord> receiver;
+  std::optional<TaggedWord> receiver = {};
+  // Where they were when the stack was copied, unless nothing has moved since: there may be others by now.
+  std::optional<TaggedWord> function_then = {};
+  std::optional<TaggedWord> receiver_then = {};
 };
 
 // The functions of a process, each read once.
@@ -46,9 +51,12 @@ class Functions {
 
  private:
   std::optional<Function> read(TaggedWord shared);
+  void find_script(Function& function);
   bool may_have_own_name(TaggedWord closure);
   std::string own_name(Function& function, TaggedWord closure);
   std::string looked_up_name(Function& function, const Closure& closure);
+  std::string name_of_closure(Function& function, const Closure& closure);
+  bool may_be_another(const Closure& closure);
 
   Heap& heap_;
   Scripts& scripts_;

@@ -41,6 +41,15 @@ TaggedWord Heap::moved(TaggedWord object) {
   return object;
 }
 
+bool Heap::is_young(TaggedWord object) {
+  constexpr std::uint64_t kPageBytes = 256 * 1024;
+  constexpr std::uint64_t kFromOrToPage = 3 << 3;  // of the semispaces
+  if (!layout_.is_known_version()) return true;
+  const Address page{object.address().value & ~(kPageBytes - 1)};
+  const auto flags = word(page + static_cast<std::uint64_t>(layout_.page_flags.value));
+  return !flags || (flags->value & kFromOrToPage) != 0;
+}
+
 std::optional<TaggedWord> Heap::map(TaggedWord object) {
   if (!object.is_object()) return std::nullopt;
   const auto map = word(object.address());
@@ -53,12 +62,18 @@ int Heap::type(TaggedWord object) {
   return map ? type_of_map(*map) : -1;
 }
 
+std::optional<std::int32_t> Heap::array_length(TaggedWord array) {
+  if (type(array) < layout_.type_first_nonstring.value) return std::nullopt;
+  const auto length = field(array, 8);
+  if (!length || !length->is_smi() || length->smi() < 0) return std::nullopt;
+  return length->smi();
+}
+
 std::optional<std::string> Heap::load_bytes(TaggedWord array, std::size_t limit) {
   if (!is(array, layout_.type_byte_array) && !is(array, layout_.type_trusted_byte_array)) return std::nullopt;
-  const auto length = field(array, 8);
-  if (!length || !length->is_smi() || length->smi() < 0 || static_cast<std::size_t>(length->smi()) > limit)
-    return std::nullopt;
-  std::string bytes(static_cast<std::size_t>(length->smi()), '\0');
+  const auto length = array_length(array);
+  if (!length || static_cast<std::size_t>(*length) > limit) return std::nullopt;
+  std::string bytes(static_cast<std::size_t>(*length), '\0');
   if (!memory_.read(array.address() + 16, std::as_writable_bytes(std::span(bytes)))) return std::nullopt;
   return bytes;
 }

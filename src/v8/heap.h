@@ -47,6 +47,10 @@ class Heap {
   // Where a collector has moved the object to, while its old place still says so; else the object itself.
   TaggedWord moved(TaggedWord object);
 
+  // A collector moves it soon, or it cannot be told.  What has an address in there may be another object by
+  // now.
+  bool is_young(TaggedWord object);
+
   // -1 unless `object` is one.
   int type(TaggedWord object);
   // The instance type that objects with this map have; -1 unless it is a map.
@@ -57,6 +61,9 @@ class Heap {
     const int number = type(object);
     return number >= 0 && number < layout_.type_first_nonstring.value;
   }
+
+  // The length of something laid out like a FixedArray; its type has had several names.
+  std::optional<std::int32_t> array_length(TaggedWord array);
 
   // The bytes of a ByteArray, if there are at most `limit`.
   std::optional<std::string> load_bytes(TaggedWord array, std::size_t limit);

@@ -88,6 +88,10 @@ constexpr Rule kRules[] = {
      &Layout::function_shared,
      {"class_JSFunction__shared__"},
      {{{kAlways, 24}, {{11, 7, 0}, 32}}}},
+    {"JSFunction.feedback_cell",
+     &Layout::function_feedback_cell,
+     {"class_JSFunction__raw_feedback_cell__"},
+     {}},
     {"SharedFunctionInfo.name",
      &Layout::shared_name,
      {"class_SharedFunctionInfo__name_or_scope_info__"},
@@ -100,6 +104,7 @@ constexpr Rule kRules[] = {
      &Layout::shared_script,
      {"class_SharedFunctionInfo__script__", "class_SharedFunctionInfo__script_or_debug_info__"},
      {{{kAlways, 32}, {{12, 8, 0}, 40}}}},
+    {"SharedFunctionInfo.flags", &Layout::shared_flags, {"class_SharedFunctionInfo__flags__"}, {}},
     {"Script.source", &Layout::script_source, {"class_Script__source__"}, {{{kAlways, 8}}}},
     {"Script.name", &Layout::script_name, {"class_Script__name__"}, {{{kAlways, 16}}}},
     {"Script.line_offset", &Layout::script_line_offset, {"class_Script__line_offset__"}, {{{kAlways, 24}}}},
@@ -108,6 +113,12 @@ constexpr Rule kRules[] = {
      {"class_Script__eval_from_shared_or_wrapped_arguments__",
       "class_Script__eval_from_shared_or_wrapped_arguments_or_sfi_table__"},
      {{{kAlways, 72}}}},
+    {"Script.lazy_positions",
+     &Layout::script_lazy_positions,
+     {"class_Script__compiled_lazy_function_positions__"},
+     {}},
+    {"Script.source_url", &Layout::script_source_url, {"class_Script__source_url__"}, {}},
+    {"Page.flags", &Layout::page_flags, {}, {{{kAlways, 8}, {{12, 0, 0}, 0}}}},
     {"BytecodeArray.bytecodes", &Layout::bytecodes, {"class_BytecodeArray__data__"}, {{{kAlways, 54}}}},
     {"BytecodeArray.positions",
      &Layout::bytecode_positions,
@@ -121,6 +132,9 @@ constexpr Rule kRules[] = {
     {"InstructionStream.code", &Layout::stream_code, {"class_InstructionStream__code__"}, {{{kAlways, 8}}}},
     {"Code.kind_mask", &Layout::code_kind_mask, {"CodeKindFieldMask"}, {{{kAlways, 15}}}},
     {"Code.kind_baseline", &Layout::code_kind_baseline, {"CodeKindBaseline"}, {{{kAlways, 11}}}},
+    {"JSRegExp.data", &Layout::js_regexp_data, {"class_JSRegExp__data__"}, {{{kAlways, 24}}}},
+    // The second element of a FixedArray, before the data became a class of its own.
+    {"RegExpData.source", &Layout::regexp_source, {"class_RegExpData__source__"}, {{{kAlways, 24}}}},
     {"DeoptimizationData.literals",
      &Layout::deopt_literals,
      {"DeoptimizationDataLiteralArrayIndex"},
@@ -165,6 +179,9 @@ constexpr Rule kRules[] = {
     {"type.JSArray", &Layout::type_js_array, {"type_JSArray__"}, {}},
     {"type.JSObject", &Layout::type_js_object, {"type_JSObject__"}, {}},
     {"type.JSTypedArray", &Layout::type_js_typed_array, {"type_JSTypedArray__"}, {}},
+    {"type.CodeWrapper", &Layout::type_code_wrapper, {"type_CodeWrapper__"}, {}},
+    {"type.JSRegExp", &Layout::type_js_regexp, {"type_JSRegExp__"}, {}},
+    {"type.RegExpData", &Layout::type_regexp_data, {"type_IrRegExpData__", "type_FixedArray__"}, {}},
     {"type.first_function", &Layout::type_first_function, {"FirstJSFunctionType", "type_JSFunction__"}, {}},
     {"type.last_function", &Layout::type_last_function, {"LastJSFunctionType"}, {}},
     {"type.first_nonstring", &Layout::type_first_nonstring, {"FirstNonstringType"}, {}},
@@ -216,6 +233,13 @@ void complete_function_types(Layout& layout) {
   if (!layout.type_first_function.known()) return;
   const int more = layout.version >= Version{11, 0, 0} ? 16 : layout.version >= Version{9, 6, 138} ? 15 : 14;
   set_if_absent(layout.type_last_function, layout.type_first_function.value + more);
+}
+
+// Behind the functions of the script, in newer versions the positions of those that were compiled lazily, and
+// the flags.
+void complete_script(Layout& layout) {
+  const std::int32_t infos = layout.script_eval_from.value + 16;
+  set_if_absent(layout.script_source_url, infos + (layout.script_lazy_positions.known() ? 24 : 16));
 }
 
 Marker marker_of(std::string_view name) {
@@ -306,6 +330,7 @@ Result<Layout> Layout::build(const ElfFile& file) {
   for (const Rule& rule : kRules) layout.*rule.member = fact_of(rule, metadata, layout.version);
   complete_code(layout);
   complete_function_types(layout);
+  complete_script(layout);
   layout.markers = markers_of(metadata);
   find_bytecode_sizes(file, layout);
   if (!layout.map_instance_type.known() || !layout.type_map.known() || !layout.type_shared.known())

@@ -62,12 +62,15 @@ struct Layout {
   Fact heap_number_value, symbol_name, oddball_kind, oddball_true, oddball_false, oddball_null,
       oddball_undefined;
 
-  Fact function_shared;
-  Fact shared_name, shared_data, shared_script;
-  Fact script_name, script_source, script_line_offset, script_eval_from;
+  Fact function_shared, function_feedback_cell;
+  Fact shared_name, shared_data, shared_script, shared_flags;
+  Fact script_name, script_source, script_line_offset, script_eval_from, script_lazy_positions,
+      script_source_url;
+  Fact page_flags;
   Fact bytecodes, bytecode_positions;
   Fact code_deopt, code_positions, code_size, code_flags, code_start, stream_code;
   Fact code_kind_mask, code_kind_baseline;
+  Fact js_regexp_data, regexp_source;
   Fact deopt_literals, deopt_shared, deopt_positions;
 
   Fact type_map, type_shared, type_script, type_scope_info, type_bytecode_array, type_code, type_byte_array,
@@ -75,7 +78,7 @@ struct Layout {
       type_shared_wrapper, type_baseline_data, type_feedback_vector, type_descriptor_array,
       type_strong_descriptor_array, type_property_array, type_accessor_pair, type_js_proxy,
       type_js_global_proxy, type_oddball, type_heap_number, type_symbol, type_js_array, type_js_object,
-      type_js_typed_array;
+      type_js_typed_array, type_js_regexp, type_regexp_data, type_code_wrapper;
   Fact type_first_function, type_last_function, type_first_nonstring;
 
   std::vector<Marker> markers;  // by frame type
@@ -95,6 +98,7 @@ struct Layout {
   }
   int code_kind_maglev() const { return code_kind_baseline.value + 1; }
   int code_kind_turbofan() const { return code_kind_baseline.value + (version >= Version{9, 2, 0} ? 2 : 3); }
+  int code_kind_builtin() const { return code_kind_regexp() - 1; }
   int code_kind_regexp() const { return code_kind_baseline.value - (version < Version{12, 0, 0} ? 8 : 7); }
   // Unknown numbers are kOther.
   Marker marker(std::uint64_t frame_type) const {

@@ -150,6 +150,24 @@ std::optional<ScopeInfo> ScopeInfo::load(Heap& heap, TaggedWord word) {
   return info;
 }
 
+// The numbers of the kinds of functions, in V8 9.4 to 14.6 (src/objects/function-kind.h).
+void SharedFunctionInfo::read_kind(Heap& heap) {
+  const Layout& layout = heap.layout();
+  if (!layout.shared_flags.known() || !layout.is_known_version()) return;
+  constexpr std::uint32_t kKindMask = 31;
+  constexpr std::uint32_t kFirstConstructor = 3;
+  constexpr std::uint32_t kLastConstructor = 6;
+  constexpr std::uint32_t kFirstInitializer = 24;
+  const std::uint32_t first_static = layout.version < Version{14, 6, 0} ? 25 : 26;
+  const auto flags = heap.memory().load<std::uint32_t>(word_.address() +
+                                                       static_cast<std::uint64_t>(layout.shared_flags.value));
+  const std::uint32_t kind = flags.value_or(0) & kKindMask;
+  is_class_constructor_ = kind >= kFirstConstructor && kind <= kLastConstructor;
+  // Before V8 12 these names were in the function.
+  if (kind >= kFirstInitializer && layout.version >= Version{12, 0, 0})
+    name_ = kind < first_static ? "<instance_members_initializer>" : "<static_initializer>";
+}
+
 std::optional<SharedFunctionInfo> SharedFunctionInfo::load(Heap& heap, TaggedWord word) {
   const Layout& layout = heap.layout();
   if (!heap.is(word, layout.type_shared)) return std::nullopt;
@@ -164,6 +182,7 @@ std::optional<SharedFunctionInfo> SharedFunctionInfo::load(Heap& heap, TaggedWor
   } else if (heap.is_string(*name)) {
     info.name_ = load_name(heap, *name).value_or("");
   }
+  info.read_kind(heap);
   info.script_ = script_of(heap, word);
   info.bytecode_ = bytecode_of(heap, word);
   return info;

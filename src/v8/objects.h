@@ -37,6 +37,7 @@ class SharedFunctionInfo {
   TaggedWord word() const { return word_; }
   const std::string& name() const { return name_; }
   const std::string& inferred_name() const { return inferred_name_; }
+  bool is_class_constructor() const { return is_class_constructor_; }
   // Where in the script it begins, at its parameters, and ends; -1: not known.
   std::int32_t start() const { return start_; }
   std::int32_t end() const { return end_; }
@@ -47,8 +48,10 @@ class SharedFunctionInfo {
 
  private:
   explicit SharedFunctionInfo(TaggedWord word) : word_(word) {}
+  void read_kind(Heap& heap);
 
   TaggedWord word_;
+  bool is_class_constructor_ = false;
   std::string name_;
   std::string inferred_name_;
   std::int32_t start_ = -1;

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstring>
 #include <iterator>
 #include <ranges>
+
+#include "binary/generated_code.h"
 
 namespace nodescope::v8 {
 
@@ -18,6 +19,15 @@ constexpr std::uint64_t kMaxStackBytes = 16 << 20;
 
 Range<Address> intersection(Range<Address> a, Range<Address> b) {
   return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
+
+// How many of the innermost have no frame of their own, if there are at most `limit`.
+std::size_t count_frameless(std::span<const Address> frame_pointers, std::size_t limit) {
+  std::size_t count = 0;
+  while (count < limit && count + 1 < frame_pointers.size() &&
+         frame_pointers[count] == frame_pointers[count + 1])
+    ++count;
+  return count;
 }
 
 }  // namespace
@@ -204,10 +214,14 @@ std::optional<Symbol> ProcessView::symbol_at(Address pc) {
   return address ? image->symbols().find(*address) : std::nullopt;
 }
 
-NativeSymbol ProcessView::resolve(const NativeFrame& frame) {
+NativeSymbol ProcessView::resolve(const NativeFrame& frame, Diagnostics& diagnostics) {
   const Address pc = frame.is_return_address ? frame.pc - 1 : frame.pc;
   const Region* region = process_.map().find(pc);
   if (region == nullptr) return {};
+  if (region->executable && is_generated_code_path(region->path)) {
+    std::string written = written_name(pc, diagnostics);
+    if (!written.empty()) return {std::move(written), {}, true};
+  }
   const auto symbol = symbol_at(pc);
   return {symbol ? display_name(*symbol) : std::string(), region->path};
 }
@@ -284,22 +298,6 @@ std::string ProcessView::copy_stack(Address stack_pointer) {
   return stack;
 }
 
-// The process goes on writing its map, so what is not in it is looked up once more after a second.
-std::string ProcessView::name_in_perf_map(Address pc, Diagnostics& diagnostics) {
-  constexpr std::chrono::seconds kMapInterval{1};
-  const auto now = std::chrono::steady_clock::now();
-  if (!perf_map_ || (!perf_map_->find(pc) && now - perf_map_read_ > kMapInterval)) {
-    perf_map_read_ = now;
-    perf_map_ = PerfMap::parse({}, diagnostics);
-    if (auto source = process_.open_perf_map()) {
-      if (auto map = PerfMap::read(std::move(*source), diagnostics)) perf_map_ = std::move(*map);
-    } else if (source.error().code != ErrorCode::kNotFound) {
-      diagnostics.warn("perf map was not used", source.error().message);
-    }
-  }
-  return std::string(perf_map_->find(pc).value_or(""));
-}
-
 // An inlined function has none on the stack; the one that it was inlined into is the last.
 void ProcessView::add_arguments(const PhysicalFrame& physical, Frame& frame) {
   if (physical.frameless || frame.kind != FrameKind::kJs) return;
@@ -312,13 +310,13 @@ Stack ProcessView::read_stack(const RegisterSet& registers, std::uint64_t thread
   const Address stack_pointer{registers.get(Register::kRsp).value_or(0)};
   const std::string copy = copy_stack(stack_pointer);
   const StackSnapshot snapshot{stack_pointer, std::as_bytes(std::span(copy))};
-  Stack stack = read_stack(registers, snapshot);
+  Stack stack = walk(registers, snapshot, {.stands_still = true});
   if (thread_pointer != 0 && stack.end != UnwindEnd::kRoot) continue_at_exit(stack, snapshot, thread_pointer);
   return stack;
 }
 
 Stack ProcessView::read_stack(const RegisterSet& registers, StackSnapshot snapshot) {
-  return walk(registers, snapshot, false);
+  return walk(registers, snapshot, {});
 }
 
 // A stack that ended in native code goes on where V8 says that the thread left JavaScript.
@@ -338,32 +336,36 @@ void ProcessView::continue_at_exit(Stack& stack, StackSnapshot snapshot, std::ui
   caller.set(Register::kRip, saved[1]);
   caller.set(Register::kRsp, frame_pointer->value + sizeof saved);
   const StackSnapshot rest{*frame_pointer + sizeof saved, snapshot.bytes.subspan(offset + sizeof saved)};
-  Stack outer = walk(caller, rest, true);
+  Stack outer = walk(caller, rest, {.at_return_address = true, .stands_still = true});
   std::ranges::move(outer.entries, std::back_inserter(stack.entries));
   stack.end = outer.end;
   stack.has_gap = true;
 }
 
-// `at_return_address`: the innermost is where a call returns to, not where a thread stands.
-Stack ProcessView::walk(const RegisterSet& registers, StackSnapshot snapshot, bool at_return_address) {
+Stack ProcessView::walk(const RegisterSet& registers, StackSnapshot snapshot, WalkFrom from) {
   stack_and_memory_.set_snapshot(snapshot.begin, snapshot.bytes);
   const UnwoundStack unwound = unwinder_.unwind(registers, snapshot, *this);
   Stack stack;
   stack.end = unwound.end;
-  const bool frameless =
-      !at_return_address && unwound.pcs.size() > 1 && unwound.frame_pointers[0] == unwound.frame_pointers[1];
+  // V8's code may be called by a function that has it make its frame; native code is not.
+  const bool ends_in_v8 = !unwound.pcs.empty() && space_.kind(unwound.pcs[0]) != CodeSpace::Kind::kOther;
+  const std::size_t frameless =
+      from.at_return_address ? 0 : count_frameless(unwound.frame_pointers, ends_in_v8 ? 2 : 1);
   // From the outermost on: callers tell which script a function may be of.
   for (std::size_t i = unwound.pcs.size(); i-- > 0;) {
     const Address pc = unwound.pcs[i];
-    const bool is_leaf = i == 0 && !at_return_address;
+    const bool is_leaf = i == 0 && !from.at_return_address;
     if (space_.kind(is_leaf ? pc : pc - 1) == CodeSpace::Kind::kOther) {
       stack.entries.emplace_back(NativeFrame{pc, !is_leaf});
       continue;
     }
-    const bool innermost_with_frame = i == (frameless ? 1u : 0u);
-    const bool has_registers = !at_return_address && (i == 0 || innermost_with_frame);
-    const PhysicalFrame frame{pc, unwound.frame_pointers[i], frameless && i == 0, is_leaf,
-                              has_registers ? &registers : nullptr};
+    const bool has_registers = !from.at_return_address && i <= frameless;
+    const PhysicalFrame frame{pc,
+                              unwound.frame_pointers[i],
+                              i < frameless,
+                              is_leaf,
+                              has_registers ? &registers : nullptr,
+                              from.stands_still};
     std::vector<Frame> logical = v8_->reader.read(frame);
     if (reads_arguments_) add_arguments(frame, logical.back());
     if (!logical.back().shared.is_object()) logical.back().pc = frame.is_leaf ? pc : pc - 1;

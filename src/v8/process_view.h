@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,12 +8,12 @@
 
 #include "base/diagnostics.h"
 #include "base/result.h"
-#include "binary/perf_map.h"
 #include "binary/unwinder.h"
 #include "target/images.h"
 #include "target/live_memory.h"
 #include "target/process.h"
 #include "target/snapshot_memory.h"
+#include "target/written_names.h"
 #include "v8/code_finder.h"
 #include "v8/code_space.h"
 #include "v8/engine.h"
@@ -44,6 +43,7 @@ struct Stack {
 struct NativeSymbol {
   std::string name;  // empty: not known
   std::string module;
+  bool is_written = false;  // a WrittenNames' name: another may be there soon
 };
 
 // Everything that is needed to read the stacks of a live process, prepared while it runs.
@@ -80,10 +80,12 @@ class ProcessView final : private CodeMap {
   std::vector<std::string> functions_at_stack_begin(Address stack_pointer);
 
   // These may be called after it went on.
-  NativeSymbol resolve(const NativeFrame& frame);
+  NativeSymbol resolve(const NativeFrame& frame, Diagnostics& diagnostics);
   // What the process itself has written down about generated code at `pc`; empty: nothing.  It may be about
   // code that was there before.
-  std::string name_in_perf_map(Address pc, Diagnostics& diagnostics);
+  std::string written_name(Address pc, Diagnostics& diagnostics) {
+    return written_names_.find(process_, pc, diagnostics);
+  }
   const std::string& script_name(ScriptId script) const;
   std::optional<LineColumn> place(ScriptId script, std::int32_t offset);
 
@@ -104,7 +106,13 @@ class ProcessView final : private CodeMap {
   CodeSpace derive_code_space();
   std::vector<Range<Address>> derive_generated_code() const;
   bool is_node_binary(const Region& region) const;
-  Stack walk(const RegisterSet& registers, StackSnapshot snapshot, bool at_return_address);
+  // How a walk begins.
+  struct WalkFrom {
+    bool at_return_address = false;  // where a call returns to, not where a thread stands
+    bool stands_still = false;       // the process has not gone on since
+  };
+
+  Stack walk(const RegisterSet& registers, StackSnapshot snapshot, WalkFrom from);
   void continue_at_exit(Stack& stack, StackSnapshot snapshot, std::uint64_t thread_pointer);
   void add_arguments(const PhysicalFrame& physical, Frame& frame);
   std::string copy_stack(Address stack_pointer);
@@ -119,8 +127,7 @@ class ProcessView final : private CodeMap {
   std::unique_ptr<V8> v8_;  // null: not Node.js
   Unwinder unwinder_;
   std::string code_bytes_;
-  std::optional<PerfMap> perf_map_;  // once it was asked for
-  std::chrono::steady_clock::time_point perf_map_read_;
+  WrittenNames written_names_;
   bool reads_arguments_ = false;
 };
 

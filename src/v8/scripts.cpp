@@ -11,6 +11,10 @@ constexpr std::size_t kIdentityBytes = 40;
 
 constexpr std::size_t kMaxSourceUnits = std::size_t{64} << 20;
 
+// The name and the text of a new script are young: a collector may move them between two reads.
+constexpr int kMaxAttempts = 8;
+constexpr std::size_t kMaxUnread = 4096;
+
 bool is_line_end(const FlatString& source, std::size_t index) {
   switch (source[index]) {
     case u'\n':
@@ -28,6 +32,11 @@ std::int32_t smi_or_zero(std::optional<TaggedWord> word) {
   return word && word->is_smi() ? word->smi() : 0;
 }
 
+std::optional<TaggedWord> moved_field(Heap& heap, TaggedWord object, const Fact& offset) {
+  const auto word = heap.field(object, offset);
+  return word ? std::optional(heap.moved(*word)) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<ScriptId> Scripts::load(Heap& heap, TaggedWord word) {
@@ -41,16 +50,30 @@ std::optional<ScriptId> Scripts::read(Heap& heap, TaggedWord word) {
   const Layout& layout = heap.layout();
   if (!heap.is(word, layout.type_script)) return std::nullopt;
   Script script;
-  if (const auto name = heap.field(word, layout.script_name))
+  bool whole = true;
+  if (const auto name = moved_field(heap, word, layout.script_name)) {
     script.name = load_name(heap, *name).value_or("");
+    whole = heap.type(*name) >= 0;
+  }
+  // "//# sourceURL=" in the text, which counts more, as in V8's own stacks.
+  const auto url =
+      layout.is_known_version() ? moved_field(heap, word, layout.script_source_url) : std::nullopt;
+  if (url && heap.is_string(*url)) {
+    if (auto name = load_name(heap, *url); name && !name->empty()) script.name = std::move(*name);
+  }
   if (const auto from = heap.field(word, layout.script_eval_from))
     script.is_eval = heap.is(*from, layout.type_shared);
   if (layout.is_known_version()) {
     script.line_offset = smi_or_zero(heap.field(word, layout.script_line_offset));
     script.column_offset = smi_or_zero(heap.field(word, layout.script_line_offset.value + 8));
-    if (const auto source = heap.field(word, layout.script_source))
+    if (const auto source = moved_field(heap, word, layout.script_source)) {
       script.source = load_string(heap, *source, kMaxSourceUnits);
+      whole = whole && (heap.is_string(*source) || heap.is(*source, layout.type_oddball));
+    }
   }
+  if (attempts_.size() > kMaxUnread) attempts_.clear();
+  if (!whole && ++attempts_[word.value] < kMaxAttempts) return std::nullopt;
+  attempts_.erase(word.value);
   if (script.source) script.length = script.source->size();
   const ScriptId id{scripts_.size()};
   scripts_.push_back(std::move(script));

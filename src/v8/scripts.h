@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/flat_map.h"
 #include "base/id.h"
 #include "v8/heap.h"
 #include "v8/object_cache.h"
@@ -57,6 +58,7 @@ class Scripts {
 
   std::vector<Script> scripts_;
   ObjectCache<ScriptId> ids_;
+  FlatMap<std::uint64_t, int> attempts_;  // to read a script, by its address
 };
 
 }  // namespace nodescope::v8

@@ -4,6 +4,7 @@
 What V8 said about its own stack, at a hundred places on the main thread and in a worker, is what the dump must show.  And
 a busy process, stopped anywhere, must show stacks in which every caller's line holds a call of the next function."""
 import json
+import os
 import pathlib
 import random
 import re
@@ -67,6 +68,9 @@ class DumpOf:
     def test_what_v8_says(self):
         self.check_stacks(self.command)
 
+    def test_interpreter_with_a_copy_of_its_entry_for_each_function(self):
+        self.check_stacks([*self.command, "--interpreted-frames-native-stack"], every=4)
+
     def test_stripped_and_renamed(self):
         if not nodes.is_official(self.version):
             self.skipTest("comes stripped, or does not run without its libraries beside it")
@@ -86,22 +90,20 @@ class DumpOf:
             problems = []
             unknown = []
             stacks = 0
-            maglev = []
+            callers = []
             for _ in range(BUSY_DUMPS):
                 time.sleep(random.random() * 0.02)
                 for thread in dump(process.pid)["threads"]:
                     frames = [f for f in thread["frames"] if (f["file"] or "").endswith("busy.js")]
                     stacks += bool(frames)
-                    maglev += [f["sure"] for f in frames[1:] if f["tier"] == "maglev" and not self.is_without_positions()]
+                    callers += self.callers_in_maglev(thread["frames"])
                     problems += [p for p in (self.call_problem(source, *pair) for pair in zip(frames, frames[1:])) if p]
                     unknown += [f for f in thread["frames"] if f["function"] == "[unknown js]"]
             self.assertGreater(stacks, BUSY_DUMPS)
             self.assertEqual(problems, [])
             # Never a wrong name; that there is none may happen in one of some thousand stacks.
             self.assertLessEqual(len(unknown), 1, unknown)
-            # Callers in Maglev's code have a line of their own; only where the thread stands in that code itself, or in a
-            # builtin that it calls without leaving a record, there is doubt.
-            self.assertLessEqual(maglev.count(False), 3 + len(maglev) // 10)
+            self.assertEqual([f for f in callers if not f["sure"]], [])
         finally:
             process.kill()
             process.wait()
@@ -134,9 +136,13 @@ class DumpOf:
         self.assertEqual(main["frames"][0]["kind"], "native")
         self.assertTrue(any(d["what"].startswith("native frames are missing") for d in seen["diagnostics"]), seen["diagnostics"])
 
-    def is_without_positions(self):
-        """Maglev of V8 12 keeps none, and its records are not read."""
-        return self.node_version.startswith("22.")
+    def callers_in_maglev(self, frames):
+        """Those of Maglev's code that called other JavaScript code: they have a line of their own.  There is doubt where the
+        thread stands in that code itself, or in a builtin that it calls without leaving a record."""
+        if self.node_version.startswith("22."):  # Maglev of V8 12 keeps no positions, and its records are not read
+            return []
+        called = [i for i, f in enumerate(frames) if f["kind"] == "js" and not f["inlined"]]
+        return [f for f in frames[called[0] + 1:] if f["tier"] == "maglev"] if called else []
 
     def arguments_seen(self, *command):
         """What the program says about its calls, and the frames of its functions, by name."""
@@ -216,6 +222,17 @@ class DumpRefuses(unittest.TestCase):
             self.assertIsNone(process.poll())
         finally:
             process.kill()
+            process.wait()
+
+    def test_a_process_that_has_ended(self):
+        process = subprocess.Popen(["true"])
+        try:
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            for command in ("dump", "record", "top"):
+                done = subprocess.run([NODESCOPE, command, str(process.pid)], capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr, f"process {process.pid} has ended")
+        finally:
             process.wait()
 
     def test_no_such_process(self):

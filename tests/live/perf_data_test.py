@@ -4,7 +4,8 @@
 Records a busy node with the perf of this machine and compares every sample (thread, time, period, event) and every frame
 (function, file, line, kind, module).  Names may differ in two cases.  V8 moves code, perf-PID.map has several entries for an
 address then, and the newest counts, which perf does not always take.  And where a call is the last instruction of a function,
-perf names the function behind it.
+perf names the function behind it.  The kernel could not take a call chain for one sample in many thousand: perf prints no
+frame then, and we the one where the thread was.
 
 Copied stacks are followed further than perf follows them, and perf leaves frames out: see test_copied_stacks."""
 import collections
@@ -80,7 +81,9 @@ class PerfData(unittest.TestCase):
     def check(self, comparison):
         self.assertGreater(comparison.samples, 100)
         self.assertEqual(comparison.headers[:5], [])
-        self.assertEqual(comparison.depths[:5], [])
+        without_chain = [d for d in comparison.depths if len(d.ours) == 1 and not d.theirs]
+        self.assertLess(sum(d.count for d in without_chain), 0.01 * comparison.samples)
+        self.assertEqual([d for d in comparison.depths if d not in without_chain][:5], [])
         generated = [d for d in comparison.differences if d.ours.module == d.theirs.module == f"/tmp/perf-{d.pid}.map"]
         behind_call = [d for d in comparison.differences if d.at_start and d.ours.module == d.theirs.module]
         self.assertEqual([d for d in comparison.differences if d not in generated and d not in behind_call][:5], [])

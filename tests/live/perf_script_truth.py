@@ -15,6 +15,7 @@ Frame = collections.namedtuple("Frame", "function file line column kind module")
 Sample = collections.namedtuple("Sample", "comm pid tid time_ns weight event")
 # `at_start`: the address is the first of the function that perf names.  If it is a return address, the call was before it.
 Difference = collections.namedtuple("Difference", "pid address at_start ours theirs count")
+Depths = collections.namedtuple("Depths", "sample ours theirs count")
 Place = collections.namedtuple("Place", "address at_start")
 
 
@@ -137,7 +138,7 @@ class Comparison:
             ours, theirs = self.ours.stack(our_stack), self.theirs.stack(their_stack)
             self.frames += count * len(theirs)
             if len(ours) != len(theirs):
-                self.depths.append((first[our_stack, their_stack, places, pid], ours, theirs, count))
+                self.depths.append(Depths(first[our_stack, their_stack, places, pid], ours, theirs, count))
                 continue
             for place, our_frame, their_frame in zip(places, ours, theirs):
                 if without_unknown(our_frame) != without_unknown(their_frame):

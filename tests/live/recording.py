@@ -39,8 +39,8 @@ class Recording:
 
 def as_dumped(frames):
     """Frames as `nodescope dump --json` writes them.  Lines are not sure where the thread stands in Maglev's code itself, with
-    what is inlined there."""
-    innermost = 0
+    what is inlined there, whatever the kernel does meanwhile."""
+    innermost = next((i for i, f in enumerate(frames) if f["kind"] != "kernel"), 0)
     while innermost < len(frames) and frames[innermost]["kind"] == "js" and frames[innermost].get("inlined"):
         innermost += 1
     unsure = innermost if innermost < len(frames) and frames[innermost].get("tier") == "maglev" else -1

@@ -100,6 +100,9 @@ const anonymousMethods = [function () { return stay() + 1; }];
 const holder = new Base(false);
 Object.defineProperty(holder, 'found', { value: anonymousMethods[0] });
 
+class Fields { value = stay() + 1; }
+const mixin = (Parent) => class extends Parent { constructor() { super(false); stay(); } };
+
 const größe = () => stay() + 1;
 
 function withDefault(value = stay()) { return value; }
@@ -135,6 +138,10 @@ const kinds = {
   'private method': () => new Base(false).reveal(),
   'constructor': () => new Base(true),
   'derived constructor': () => new Derived(),
+  'field of a class': () => new Fields(),
+  'static field of a class': () => { class Static { static value = stay() + 1; } return Static; },
+  'constructor of a class without a name': () => new (mixin(Base))(),
+  'eval with a source URL': () => eval('(function fromBundle() { return stay() + 1; })();\n//# sourceURL=bundle://app/orders.js'),
   'super call': () => Derived.prototype.overridden.call({ __proto__: Derived.prototype }),
   'symbol method': () => `${new Base(false)}`,
   'object method': () => literal.method(),

@@ -52,6 +52,10 @@ inline v8::Layout layout_of_node_20() {
   layout.versions = {"11.3.244.8-node.38", "20.20.2"};
   layout.version = {11, 3, 244};
   const auto set = [](v8::Fact& fact, std::int32_t value) { fact = {value, v8::Origin::kMetadata}; };
+  set(layout.shared_flags, 48);
+  set(layout.function_feedback_cell, 40);
+  set(layout.script_source_url, 112);
+  set(layout.page_flags, 8);
   set(layout.frame_function, -16);
   set(layout.frame_context, -8);
   set(layout.frame_receiver, 16);
@@ -199,7 +203,9 @@ class FakeHeap {
   v8::TaggedWord script(std::string_view name, std::string_view source) {
     const auto source_word = string(source);
     const auto name_word = string(name);
-    return object(167, {source_word.value, name_word.value, smi(0), smi(0), 0, 0, 0, 0, 0, 0});
+    std::vector<std::uint64_t> words{source_word.value, name_word.value, smi(0), smi(0)};
+    words.resize(15);
+    return object(167, words);
   }
 
   v8::TaggedWord bytecode_array(std::string_view bytecodes, v8::TaggedWord positions) {

@@ -22,29 +22,6 @@ void add_frame(Profile& profile, std::string_view file, FrameKind kind = FrameKi
   profile.frames.intern(frame);
 }
 
-TEST(SourceNames, ArePathsOrAddressesOfFiles) {
-  EXPECT_EQ(path_of_source("/app/a b.js"), "/app/a b.js");
-  EXPECT_EQ(path_of_source("file:///app/a%20b+.mjs"), "/app/a b+.mjs");
-  for (const char* other : {"", "node:fs", "wasm://wasm/1", "evalmachine.<anonymous>", "file://host/a.js",
-                            "file:///%zz", "file:///a%00.js", "a.js"}) {
-    EXPECT_EQ(path_of_source(other), std::nullopt) << other;
-  }
-}
-
-TEST(SourceMapNames, AreInTheLastLines) {
-  EXPECT_EQ(name_of_source_map("/app/a.js", "x();\n//# sourceMappingURL=a.js.map\n"), "/app/a.js.map");
-  EXPECT_EQ(name_of_source_map("file:///app/a.js", "/*# sourceMappingURL=m%2B/a.map */"),
-            "file:///app/m+/a.map");
-  EXPECT_EQ(name_of_source_map("/a.js", "//# sourceMappingURL=old\n//# sourceMappingURL=new"), "/new");
-  for (const char* text :
-       {"", "x()", "//# sourceMappingURL=", "//# sourceMappingURL=data:application/json,{}",
-        "//# sourceMappingURL=https://example.org/a.map"}) {
-    EXPECT_EQ(name_of_source_map("/app/a.js", text), std::nullopt) << text;
-  }
-  EXPECT_EQ(name_of_source_map("/a.js", "//# sourceMappingURL=a.map" + std::string(5000, '\n')),
-            std::nullopt);
-}
-
 class SourceKeeperTest : public ::testing::Test {
  protected:
   void keep() {
@@ -90,6 +67,40 @@ TEST_F(SourceKeeperTest, KeepsSourceMaps) {
   add_frame(profile_, "/d/a.js");
   keep();
   EXPECT_THAT(kept(), ElementsAre("/d/a.js", "/d/a.js.map"));
+}
+
+// As `tsc` writes it by default.
+TEST_F(SourceKeeperTest, KeepsWhatAMapHasNoTextOf) {
+  disk_ = {
+      {"/app/dist/a.js", "a\n//# sourceMappingURL=a.js.map"},
+      {"/app/dist/a.js.map", R"({"version":3,"sources":["../src/a.ts","../../etc/shadow"],"mappings":""})"},
+      {"/app/src/a.ts", "let a: number;"},
+      {"/etc/shadow", "root:"}};
+  add_frame(profile_, "file:///app/dist/a.js");
+  keep();
+  EXPECT_THAT(kept(), ElementsAre("file:///app/dist/a.js", "file:///app/dist/a.js.map", "/app/src/a.ts"));
+  EXPECT_THAT(asked_, ElementsAre("/app/dist/a.js", "/app/dist/a.js.map", "/app/src/a.ts"));
+  EXPECT_THAT(profile_.diagnostics.entries(), IsEmpty());
+}
+
+TEST_F(SourceKeeperTest, KeepsWhatAMapInsideHasNoTextOf) {
+  // {"version":3,"sources":["a.ts"],"mappings":""}
+  disk_ = {{"/app/a.js",
+            "a\n//# sourceMappingURL=data:application/json;charset=utf-8;base64,"
+            "eyJ2ZXJzaW9uIjozLCJzb3VyY2VzIjpbImEudHMiXSwibWFwcGluZ3MiOiIifQ==\n"},
+           {"/app/a.ts", "let a;"}};
+  add_frame(profile_, "/app/a.js");
+  keep();
+  EXPECT_THAT(kept(), ElementsAre("/app/a.js", "/app/a.ts"));
+}
+
+TEST_F(SourceKeeperTest, TellsOriginalsThatCouldNotBeKept) {
+  disk_ = {{"/app/a.js", "a\n//# sourceMappingURL=a.js.map"},
+           {"/app/a.js.map", R"({"sources":["gone.ts"],"mappings":""})"}};
+  add_frame(profile_, "/app/a.js");
+  keep();
+  ASSERT_EQ(profile_.diagnostics.entries().size(), 1u);
+  EXPECT_EQ(profile_.diagnostics.entries().front().what, "originals of source maps that were not kept");
 }
 
 // A profile that somebody else made may name anything.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 #include "support/profiles.h"
@@ -23,6 +24,19 @@ TEST(StackTable, SharesPrefixesAndNumbersCallersBeforeCallees) {
   EXPECT_LT(stacks.caller(inner), inner);
   EXPECT_EQ(stacks.unwind(inner), (std::vector{main, read}));
   EXPECT_TRUE(stacks.unwind(kEmptyStack).empty());
+}
+
+TEST(StackTable, WithOtherFramesHasTheSameStacks) {
+  StackTable stacks;
+  const StackId outer = stacks.push(kEmptyStack, FrameId{0});
+  const StackId first = stacks.push(outer, FrameId{1});
+  const StackId second = stacks.push(outer, FrameId{2});
+  StackTable renamed = std::move(stacks).with_frames(std::array{FrameId{7}, FrameId{0}, FrameId{1}});
+  EXPECT_EQ(renamed.unwind(second), (std::vector{FrameId{7}, FrameId{1}}));
+  EXPECT_EQ(renamed.push(kEmptyStack, FrameId{7}), outer);
+  EXPECT_EQ(renamed.push(outer, FrameId{0}), first);
+  EXPECT_EQ(renamed.push(outer, FrameId{1}), second);
+  EXPECT_EQ(renamed.push(outer, FrameId{2}), StackId{4});
 }
 
 TEST(StackTable, KnowsEveryCalleeOfAStack) {

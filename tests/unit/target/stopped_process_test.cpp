@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "os/ptrace.h"
+#include "support/sanitizers.h"
 #include "target/live_memory.h"
 #include "target/process.h"
 
@@ -56,7 +57,7 @@ TEST(StoppedProcess, StandsStillAndGoesOn) {
   {
     auto stopped = StoppedProcess::stop(child.pid());
     ASSERT_TRUE(stopped) << stopped.error().message;
-    ASSERT_EQ(stopped->threads().size(), 1u);
+    ASSERT_EQ(stopped->threads().size(), testing::kHasThreadSanitizer ? 2u : 1u);
     EXPECT_EQ(stopped->threads()[0].tid, child.pid());
     EXPECT_NE(stopped->threads()[0].registers.rip, 0u);
     const std::uint64_t before = child.count();

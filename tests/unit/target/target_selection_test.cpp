@@ -1,6 +1,7 @@
 #include "target/target_selection.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace nodescope {
@@ -24,6 +25,8 @@ std::vector<NodeProcess> machine() {
   processes[3].container_name = "web";
   processes[3].pod = "aaaaaaaa-0000-0000-0000-000000000000";
   processes[3].cgroups = {"/kubepods/x", "/other/deep"};
+  processes[2].script_path = "/srv/jobs/worker[1].js";
+  processes[4].program = "my-service";
   processes[4].invocation.title = "billing";
   processes[4].container = "runc-name";
   processes[4].cgroups = {"/runc-name"};
@@ -47,6 +50,12 @@ TEST(MatchTarget, Names) {
   EXPECT_EQ(matches("^/app/.*js$"), (Pids{10, 11}));
   EXPECT_EQ(matches("bill"), (Pids{40}));
   EXPECT_EQ(matches("nothing"), Pids{});
+}
+
+TEST(MatchTarget, TheWholePathAndTheProgramsOwnName) {
+  EXPECT_EQ(matches("/srv/jobs/worker"), (Pids{20}));
+  EXPECT_EQ(matches("^/srv/jobs/"), (Pids{20}));
+  EXPECT_EQ(matches("my-service"), (Pids{40}));
 }
 
 TEST(MatchTarget, WhatIsNoRegularExpressionIsMeantAsItIs) {
@@ -73,7 +82,7 @@ TEST(MatchTarget, Cgroups) {
   EXPECT_EQ(matches("/sys/fs/cgroup/memory/runc-name"), (Pids{40}));
   EXPECT_EQ(matches("cgroup:/runc-name"), (Pids{40}));
   EXPECT_EQ(matches("/sys/fs/cgroup"), Pids{});
-  EXPECT_EQ(matches("/"), (Pids{10, 11}));  // a slash is in these scripts' names
+  EXPECT_EQ(matches("/"), (Pids{10, 11, 20}));  // a slash is in these scripts' names
 }
 
 TEST(MatchTarget, NothingIsNoTarget) {
@@ -97,6 +106,33 @@ TEST(SelectTargets, Refuses) {
   const auto nothing = select_targets({{"no such script anywhere"}, {}, {}});
   ASSERT_FALSE(nothing);
   EXPECT_EQ(nothing.error().code, ErrorCode::kNotFound);
+}
+
+TEST(SelectTargets, SaysWhyAPatternFindsNothing) {
+  const auto broken = select_targets({{"name:(["}, {}, {}});
+  ASSERT_FALSE(broken);
+  EXPECT_NE(broken.error().message.find("regular expression"), std::string::npos) << broken.error().message;
+  const auto good = select_targets({{"name:no such script"}, {}, {}});
+  ASSERT_FALSE(good);
+  EXPECT_EQ(good.error().message.find("regular expression"), std::string::npos) << good.error().message;
+}
+
+TEST(SelectTargets, AProcessThatHasEnded) {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
+  const auto selected = select_targets({{}, {child}, {}});
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  ASSERT_FALSE(selected);
+  EXPECT_NE(selected.error().message.find("has ended"), std::string::npos) << selected.error().message;
+}
+
+TEST(WhyNotLookedAt, DoesNotTellRootToBecomeRoot) {
+  Privileges privileges;
+  EXPECT_NE(why_not_looked_at(privileges).find("root"), std::string::npos);
+  privileges.capabilities = std::uint64_t{1} << static_cast<unsigned>(Capability::kSysPtrace);
+  EXPECT_EQ(why_not_looked_at(privileges).find("root"), std::string::npos);
 }
 
 TEST(AssignRoles, ClusterAndPm2) {

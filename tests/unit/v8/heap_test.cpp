@@ -43,5 +43,18 @@ TEST_F(HeapTest, AddressesInACircleEnd) {
   EXPECT_TRUE(end == a || end == b);
 }
 
+TEST_F(HeapTest, KnowsYoungObjectsByTheirPage) {
+  const Address page{testing::FakeMemory::kBegin};
+  const TaggedWord object = fake.bytes("x");
+  EXPECT_FALSE(heap.is_young(object));
+  for (const std::uint32_t flag : {8u, 16u}) {
+    fake.memory.put(page + 8, flag);
+    EXPECT_TRUE(heap.is_young(object));
+  }
+  fake.memory.put(page + 8, 0u);
+  layout.version = {15, 0, 0};  // who knows
+  EXPECT_TRUE(heap.is_young(object));
+}
+
 }  // namespace
 }  // namespace nodescope::v8

@@ -1,0 +1,2 @@
+let a;
+//# sourceMappingURL=data:application/json;base64,eyJ2ZXJzaW9uIjozLCJzb3VyY2VSb290IjoiLi4vc3JjIiwic291cmNlcyI6WyJhJTIwYi50cyIsImMudHN4Il0sInNvdXJjZXNDb250ZW50IjpbbnVsbCwibGV0IGM7Il0sIm1hcHBpbmdzIjoiIn0=

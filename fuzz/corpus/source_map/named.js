@@ -1,0 +1,2 @@
+let a;
+//# sourceMappingURL=a.js.map
