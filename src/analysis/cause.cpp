@@ -119,4 +119,13 @@ std::vector<Cause> derive_causes(const Profile& profile) {
   return causes;
 }
 
+CauseTotals sum_causes(const std::vector<Cause>& causes, const std::vector<std::uint64_t>& sums) {
+  CauseTotals totals;
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    totals.by[static_cast<std::size_t>(causes[i])] += sums[i];
+    totals.total += sums[i];
+  }
+  return totals;
+}
+
 }  // namespace nodescope

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,17 @@ std::string_view to_string(Cause cause);
 // expression calls belongs to it, the kernel's work too, until JavaScript is called again.  Otherwise the
 // innermost frame decides.
 std::vector<Cause> derive_causes(const Profile& profile);
+
+// What the samples of each cause add up to.
+struct CauseTotals {
+  std::array<std::uint64_t, kCauseCount> by = {};
+  std::uint64_t total = 0;
+
+  bool operator==(const CauseTotals&) const = default;
+};
+
+// `sums` are by StackId, as `causes` are.
+CauseTotals sum_causes(const std::vector<Cause>& causes, const std::vector<std::uint64_t>& sums);
 
 // The cause of a frame by itself: what it would be without callers.
 Cause cause_of(FrameKind kind, Origin origin, std::string_view function);

@@ -137,6 +137,12 @@ CodeOrigin origin_of(const Profile& profile, const Frame& frame) {
   return {};
 }
 
+FrameKind shown_kind(const Profile& profile, const Frame& frame) {
+  const bool nameless_native =
+      frame.kind == FrameKind::kUnknown && origin_of_module(profile.text(frame.module)) == Origin::kNative;
+  return nameless_native ? FrameKind::kNative : frame.kind;
+}
+
 std::string to_string(const CodeOrigin& origin) {
   switch (origin.origin) {
     case Origin::kOwn:

@@ -31,6 +31,9 @@ struct CodeOrigin {
 
 CodeOrigin origin_of(const Profile& profile, const Frame& frame);
 
+// The kind that people see: code of a library or program is native also where it has no symbol.
+FrameKind shown_kind(const Profile& profile, const Frame& frame);
+
 // "express" of "/app/node_modules/express/lib/router.js"; empty if the file belongs to no package.
 std::string_view package_of_file(std::string_view file);
 

@@ -74,15 +74,23 @@ class DiffBuilder {
     diff_.before_unscaled_ = sum_of(before_self);
     scale_before(sum_of(after_self));
     compare_sides();
-    if (options_.after_event.index() < after.events().size()) {
-      const Event& event = after.event(options_.after_event);
-      diff_.unit_ = options_.count == CountBy::kSamples ? Unit::kSamples : event.unit;
-      diff_.event_ = after.text(event.name);
+    diff_.unit_ = unit_of_side(after, options_.after_event);
+    if (options_.after_event.index() < after.events().size())
+      diff_.event_ = after.text(after.event(options_.after_event).name);
+    const Unit before_unit = unit_of_side(before, options_.before_event);
+    if (before_unit != diff_.unit_ && !options_.normalise) {
+      diff_.diagnostics_.warn("units differ: only shares can be compared, with --normalize",
+                              fmt::format("{} and {}", to_string(before_unit), to_string(diff_.unit_)));
     }
     return std::move(diff_);
   }
 
  private:
+  Unit unit_of_side(const Profile& profile, EventId event) const {
+    const bool has_event = event.index() < profile.events().size();
+    return options_.count == CountBy::kSamples || !has_event ? Unit::kSamples : profile.event(event).unit;
+  }
+
   // Adds a profile's stacks; its own weights by merged node.
   std::vector<std::uint64_t> add(const Profile& profile, EventId event) {
     const SampledTrie sampled = build_label_trie(profile, {event, options_.count, options_.root, false},

@@ -89,10 +89,10 @@ class Text {
 // What the boxes of one label have in common.
 struct LabelLook {
   bool known = false;
-  std::string title;  // escaped
-  std::string name;   // as it is written into the box, not escaped
-  std::string attribute;
-  std::string link;  // the start tag of an <a>, or nothing
+  std::string title;                                   // escaped
+  std::string name;                                    // as it is written into the box, not escaped
+  std::array<std::string, kNameMarkCount> attributes;  // its colour, by mark; empty until it is asked for
+  std::string link;                                    // the start tag of an <a>, or nothing
 };
 
 class FlameWriter {
@@ -244,7 +244,7 @@ class FlameWriter {
 
   void write_box(std::size_t index) {
     const CallNode& node = tree_.nodes[index];
-    const LabelLook& look = look_of(node.label);
+    LabelLook& look = look_of(node.label);
     const std::uint64_t left = layout_.unit_at(node.start);
     const std::uint64_t right = index == 0 ? layout_.units() : layout_.unit_at(node.start + node.total);
     out_ << look.link << "<rect x=\"" << left << "\" y=\"" << layout_.row_of(node.depth) << "\" width=\""
@@ -255,47 +255,50 @@ class FlameWriter {
     out_ << "</title></rect>" << (look.link.empty() ? "\n" : "</a>\n");
   }
 
-  void write_colour(std::size_t index, const LabelLook& look) {
+  void write_colour(std::size_t index, LabelLook& look) {
     if (tree_.is_comparison()) {
       out_ << " class=\"" << class_name(change_class(relative_change(index))) << "\"";
     } else if (by_kind_) {
       const BoxClass box_class = kind_class((*tree_.labels)[tree_.nodes[index].label], tree_.traits[index]);
       seen_classes_[box_class.index] = true;
       out_ << " class=\"" << class_name(box_class) << "\"";
-    } else if (!look.attribute.empty()) {
-      out_ << look.attribute;
-    } else {
+    } else if (each_box_differs()) {
       out_ << fill_attribute(colour_of(index));
+    } else {
+      std::string& attribute = look.attributes[static_cast<std::size_t>(tree_.traits[index].mark)];
+      if (attribute.empty()) attribute = fill_attribute(colour_of(index));
+      out_ << attribute;
     }
   }
 
-  // Empty for --random, where every box differs, and where the colour is a class.
-  std::string label_attribute(LabelId label) {
-    const bool differs =
-        palette_ == Palette::kChain || (options_.shade == Shade::kRandom && !options_.consistent);
-    if (tree_.is_comparison() || by_kind_ || differs) return {};
-    return fill_attribute(colour_of_name(label, tree_.labels->text(label), false));
+  // Boxes of one label and mark have no colour in common.
+  bool each_box_differs() const {
+    return palette_ == Palette::kChain || (options_.shade == Shade::kRandom && !options_.consistent);
   }
 
   static std::string fill_attribute(Rgb colour) {
     return fmt::format(" fill=\"#{:02x}{:02x}{:02x}\"", colour.red, colour.green, colour.blue);
   }
 
+  // By the name as folded text has it: where that says in a mark what the code is, flamegraph.pl's rules are
+  // all there is; else the profile's kinds know better.
   Rgb colour_of(std::size_t index) {
-    const LabelId label = tree_.nodes[index].label;
-    const std::string_view name = tree_.labels->text(label);
-    if (palette_ == Palette::kChain && is_waker_[index])
-      return colour_of_name(label, std::string(name) + "_[w]", false);
-    return colour_of_name(label, name, tree_.traits[index].inlined);
+    const Label& label = (*tree_.labels)[tree_.nodes[index].label];
+    const NameMark mark = tree_.traits[index].mark;
+    std::string name(tree_.text(tree_.nodes[index]));
+    name += text_of(mark);
+    if (palette_ == Palette::kChain && is_waker_[index]) name += "_[w]";
+    const bool mark_decides = mark == NameMark::kJit || mark == NameMark::kKernel;
+    return colour_of_name(name, mark_decides ? FrameKind::kUnknown : label.kind, mark == NameMark::kInlined);
   }
 
-  Rgb colour_of_name(LabelId label, std::string_view name, bool inlined) {
+  Rgb colour_of_name(const std::string& name, FrameKind kind, bool inlined) {
     if (name == "--" || name == "--_[w]") return {160, 160, 160};
     if (name == "-") return {200, 200, 200};
-    if (!options_.consistent) return colours_.colour_of(name, (*tree_.labels)[label].kind, inlined);
+    if (!options_.consistent) return colours_.colour_of(name, kind, inlined);
     const auto found = report_.palette.find(name);
     if (found != report_.palette.end()) return found->second;
-    const Rgb colour = colours_.colour_of(name, (*tree_.labels)[label].kind, inlined);
+    const Rgb colour = colours_.colour_of(name, kind, inlined);
     report_.palette.emplace(name, colour);
     return colour;
   }
@@ -309,14 +312,13 @@ class FlameWriter {
     }
   }
 
-  const LabelLook& look_of(LabelId label) {
+  LabelLook& look_of(LabelId label) {
     LabelLook& look = looks_[label.index()];
     if (look.known) return look;
     look.known = true;
     const std::string_view text = tree_.labels->text(label);
     look.name = label == LabelId{} ? "all" : strip_annotation(text);
     append_xml_name(look.title, look.name);
-    look.attribute = label_attribute(label);
     if (const auto found = options_.name_attributes.find(text); found != options_.name_attributes.end()) {
       look.link = link_of(found->second);
     }

@@ -8,6 +8,7 @@
 
 #include "analysis/code_origin.h"
 #include "analysis/group_totals.h"
+#include "base/path.h"
 #include "base/text.h"
 
 namespace nodescope {
@@ -26,14 +27,10 @@ constexpr auto kGroupNames = std::to_array<std::pair<std::string_view, GroupBy>>
 
 constexpr std::string_view kNoStack = "[no stack]";
 
-std::string_view base_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
 // The binary or library of code that has no file; what there is instead of one for V8's and the kernel's
 // code.
 std::string module_name(const Profile& profile, const Frame& frame) {
-  const std::string_view module = base_name(profile.text(frame.module));
+  const std::string_view module = file_name_of(profile.text(frame.module));
   if (!module.empty()) return std::string(module);
   return to_string(origin_of(profile, frame));
 }
@@ -67,7 +64,7 @@ std::string frame_group(const Profile& profile, const Frame& frame, GroupBy grou
     case GroupBy::kModule:
       return module_name(profile, frame);
     default:
-      return std::string(to_string(frame.kind));
+      return std::string(to_string(shown_kind(profile, frame)));
   }
 }
 
@@ -86,6 +83,7 @@ class TableBuilder {
  public:
   TableBuilder(const Profile& profile, const FunctionTableOptions& options)
       : profile_(profile), options_(options) {
+    table_.group = options.group;
     const bool known = options.event.index() < profile.events().size();
     if (known)
       table_.unit = options.count == CountBy::kSamples ? Unit::kSamples : profile.event(options.event).unit;
@@ -99,7 +97,10 @@ class TableBuilder {
     } else {
       build_by_frame();
     }
-    std::erase_if(table_.rows, [](const FunctionRow& row) { return row.self == 0 && row.total == 0; });
+    // What clipping left without a count is still there to be seen.
+    std::erase_if(table_.rows, [&](const FunctionRow& row) {
+      return row.self == 0 && row.total == 0 && !(table_.clipped && row.samples != 0);
+    });
     sort_rows();
     return std::move(table_);
   }
@@ -125,6 +126,7 @@ class TableBuilder {
       if (context.event != options_.event) continue;
       const std::uint64_t wanted = counts_weights_ ? profile_.samples.weight(i) : 1;
       const std::uint64_t weight = std::min(wanted, kMaxTotal - table_.total);
+      table_.clipped = table_.clipped || weight < wanted;
       table_.total += weight;
       visit(context, profile_.samples.stack(i), weight);
     }
@@ -162,7 +164,8 @@ class TableBuilder {
     }
     for (std::size_t i = 0; i < profile_.frames.size(); ++i) {
       const Frame& frame = profile_.frames[FrameId{i}];
-      const FrameKind kind = options_.group == GroupBy::kKind ? frame.kind : FrameKind::kUnknown;
+      const FrameKind kind =
+          options_.group == GroupBy::kKind ? shown_kind(profile_, frame) : FrameKind::kUnknown;
       rows.push_back(row_of(frame_group(profile_, frame, options_.group), kind));
     }
     return rows;

@@ -53,10 +53,17 @@ struct FunctionRow {
   bool operator==(const FunctionRow&) const = default;
 };
 
+// Rows that are functions, or kinds, have one; a file, say, has code of several.
+constexpr bool has_kinds(GroupBy group) {
+  return group == GroupBy::kFunction || group == GroupBy::kKind;
+}
+
 struct FunctionTable {
+  GroupBy group = GroupBy::kFunction;
   std::vector<FunctionRow> rows;  // self sums to `total`; samples without any frame are a row "[no stack]"
   std::uint64_t total = 0;
   Unit unit = Unit::kSamples;
+  bool clipped = false;  // counts add up to more than 2^62: what came behind counts less, or nothing
 };
 
 FunctionTable derive_function_table(const Profile& profile, const FunctionTableOptions& options);

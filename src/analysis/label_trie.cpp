@@ -124,9 +124,9 @@ class TrieBuilder {
       const StackId caller = profile_.stacks.caller(stack);
       const FrameId frame_id = profile_.stacks.frame(stack);
       const Frame& frame = profile_.frames[frame_id];
-      node_of_[stack.index()] =
-          result_.trie.add(caller == kEmptyStack ? root : node_of_[caller.index()],
-                           frame_labels_[frame_id.index()], {frame.tier, frame.inlined});
+      node_of_[stack.index()] = result_.trie.add(caller == kEmptyStack ? root : node_of_[caller.index()],
+                                                 frame_labels_[frame_id.index()],
+                                                 {frame.tier, frame.inlined, name_mark_of(profile_, frame)});
     }
     if (options_.keep_sequence) sort_by_time(group);
     for (const std::uint32_t sample : group.samples) {

@@ -2,20 +2,19 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cctype>
+
+#include "base/path.h"
+#include "model/name_marks.h"
 
 namespace nodescope {
 
 namespace {
 
-std::string_view base_name(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
 // "node:internal/timers" is short already.
 std::string_view short_file(std::string_view file) {
-  return file.starts_with("node:") ? file : base_name(file);
+  return file.starts_with("node:") ? file : file_name_of(file);
 }
 
 // "/app/x.js:3:9", "x.js:3"; as much of it as is known.
@@ -37,7 +36,7 @@ std::string script_label(const Profile& profile, const Frame& frame, LabelStyle 
 }
 
 std::string nameless_label(std::string_view module, FrameKind kind) {
-  const std::string_view name = base_name(module);
+  const std::string_view name = file_name_of(module);
   if (name.empty()) return kind == FrameKind::kKernel ? "[kernel]" : "[unknown]";
   return name.starts_with('[') ? std::string(name) : fmt::format("[{}]", name);
 }
@@ -76,13 +75,24 @@ std::string label_of(const Profile& profile, const Frame& frame, LabelStyle styl
 LabelParts label_parts_of(const Profile& profile, const Frame& frame) {
   const std::string_view function = profile.text(frame.function);
   if (frame.kind != FrameKind::kJs) {
-    const std::string_view module = base_name(profile.text(frame.module));
+    const std::string_view module = file_name_of(profile.text(frame.module));
     return {label_of(profile, frame), std::string(function.empty() ? "" : module)};
   }
   LabelParts parts;
   parts.name = function.empty() ? "(anonymous)" : function;
   if (!profile.text(frame.file).empty()) parts.place = place_of(profile, frame, LabelStyle::kFull);
   return parts;
+}
+
+std::string_view text_of(NameMark mark) {
+  constexpr std::array<std::string_view, kNameMarkCount> kTexts = {"", kJitMark, kInlinedMark, kKernelMark};
+  return kTexts[static_cast<std::size_t>(mark)];
+}
+
+NameMark name_mark_of(const Profile& profile, const Frame& frame) {
+  if (profile.text(frame.module) == kJitModule) return NameMark::kJit;
+  if (frame.kind == FrameKind::kKernel && frame.module == StringId{}) return NameMark::kKernel;
+  return frame.inlined ? NameMark::kInlined : NameMark::kNone;
 }
 
 LabelTable::LabelTable(LabelOptions options) : options_(options) {
@@ -97,8 +107,8 @@ std::vector<LabelId> LabelTable::add_frames(const Profile& profile) {
         options_.name != nullptr ? options_.name(profile, frame) : label_of(profile, frame, options_.style);
     if (options_.strip_hex) text = without_hex(text);
     Label label;
-    label.kind = frame.kind;
     label.origin = origin_of(profile, frame).origin;
+    label.kind = shown_kind(profile, frame);
     if (!options_.merge_tiers) label.tier = frame.tier;
     labels[i] = add(label, text, [&] { return label_parts_of(profile, frame); });
   }

@@ -44,10 +44,22 @@ struct LabelParts {
 
 LabelParts label_parts_of(const Profile& profile, const Frame& frame);
 
+// What stackcollapse-perf.pl writes behind the name of a frame: "_[j]", "_[i]", "_[k]".  A label leaves it
+// out; flamegraph.pl's palettes go by it.
+enum class NameMark : std::uint8_t { kNone, kJit, kInlined, kKernel };
+constexpr std::size_t kNameMarkCount = 4;
+
+std::string_view text_of(NameMark mark);
+
+// The mark that folded text had behind the name of `frame`, or would have; "_[j]" and "_[k]", which are
+// written only where asked for, only if it had them.
+NameMark name_mark_of(const Profile& profile, const Frame& frame);
+
 // What a label does not tell apart, but a colour does.
 struct FrameTraits {
   JsTier tier = JsTier::kNone;
   bool inlined = false;
+  NameMark mark = NameMark::kNone;
 
   bool operator==(const FrameTraits&) const = default;
 };

@@ -143,4 +143,10 @@ Result<SummedSelection> derive_sums(const Profile& profile, const Selection& sel
   return Summer(profile, one_event, options).run(*filter);
 }
 
+Result<CauseTotals> derive_cause_totals(const Profile& profile, const Selection& selection, CountBy count) {
+  const auto sums = derive_sums(profile, selection, {count, false});
+  if (!sums) return std::unexpected(sums.error());
+  return sum_causes(derive_causes(profile), sums->by_stack);
+}
+
 }  // namespace nodescope

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/call_tree.h"
+#include "analysis/cause.h"
 #include "analysis/selection.h"
 #include "base/result.h"
 #include "model/profile.h"
@@ -35,5 +36,9 @@ struct SumOptions {
 // derive_selection does.
 Result<SummedSelection> derive_sums(const Profile& profile, const Selection& selection,
                                     const SumOptions& options);
+
+// What the page's headline and that of a report show: the causes of what is selected, each stack taken whole
+// whatever the selection does to its form.
+Result<CauseTotals> derive_cause_totals(const Profile& profile, const Selection& selection, CountBy count);
 
 }  // namespace nodescope

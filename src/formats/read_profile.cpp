@@ -106,6 +106,21 @@ Error with_damage(Error error, const Diagnostics& damage) {
   return error;
 }
 
+// An empty recording is an answer; one that is damaged and gave nothing is none.
+bool is_lost(const Profile& profile) {
+  return profile.samples.size() == 0 && profile.markers.empty() && profile.diagnostics.has(Severity::kError);
+}
+
+Error total_loss(std::string_view name, const Diagnostics& damage) {
+  std::string reasons;
+  for (const Diagnostic& entry : damage.entries()) {
+    if (entry.severity != Severity::kError) continue;
+    reasons += fmt::format("{}{}{}{}", reasons.empty() ? "" : "; ", entry.what,
+                           entry.example.empty() ? "" : ": ", entry.example);
+  }
+  return {ErrorCode::kInvalidInput, fmt::format("{}: damaged, no sample could be read: {}", name, reasons)};
+}
+
 }  // namespace
 
 Result<Profile> read_profile(std::unique_ptr<ByteSource> source, const ReadOptions& options) {
@@ -125,6 +140,7 @@ Result<Profile> read_profile(std::unique_ptr<ByteSource> source, const ReadOptio
   auto profile = format->read(input, options);
   if (!profile) return std::unexpected(with_damage(std::move(profile.error()), input.damage()));
   profile->diagnostics.merge(input.damage());
+  if (is_lost(*profile)) return std::unexpected(total_loss(input.name(), profile->diagnostics));
   profile->facts["format"] = format->name;
   return profile;
 }

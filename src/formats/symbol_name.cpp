@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/path.h"
 #include "base/text.h"
 
 namespace nodescope {
@@ -277,7 +278,7 @@ constexpr std::array kUserMappings = {"[vdso"sv,    "[vsyscall"sv, "[vectors"sv,
 
 bool is_kernel_module(std::string_view module) {
   if (module.starts_with('[')) return !after_any_prefix(module, kUserMappings).has_value();
-  const std::string_view base = module.substr(module.rfind('/') + 1);
+  const std::string_view base = file_name_of(module);
   if (base == "vmlinux" || base.starts_with("vmlinux-") || base.starts_with("bpf_prog_")) return true;
   constexpr std::array kModuleEnds = {".ko"sv, ".ko.gz"sv, ".ko.xz"sv, ".ko.zst"sv};
   return std::ranges::any_of(kModuleEnds, [&](std::string_view end) { return base.ends_with(end); });

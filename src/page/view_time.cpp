@@ -71,11 +71,8 @@ Result<void> answer_causes(Session& session, const Query& query, Reply& reply) {
   if (!asked) return std::unexpected(asked.error());
   const auto sums = session.sums(*asked);
   if (!sums) return std::unexpected(sums.error());
-  const std::vector<Cause>& causes = session.recording(*asked).causes;
-  std::vector<double> totals(kCauseCount);
-  for (std::size_t i = 0; i < causes.size(); ++i) {
-    totals[static_cast<std::size_t>(causes[i])] += static_cast<double>((*sums)->by_stack[i]);
-  }
+  const CauseTotals by_cause = sum_causes(session.recording(*asked).causes, (*sums)->by_stack);
+  const std::vector<double> totals(by_cause.by.begin(), by_cause.by.end());
   write_causes(reply);
   reply.member("unit", to_string((*sums)->profile.events().front().unit));
   reply.member("samples", (*sums)->samples);

@@ -21,8 +21,7 @@ class CpuProfileReader {
   CpuProfileReader(ByteSource& source, Progress* progress) : source_(source), reader_(source, progress) {}
 
   Result<Profile> read() {
-    auto members = reader_.object();
-    while (const auto key = members.next()) read_member(*key);
+    read_members(0);
     const bool has_tree = !run_.tree.empty();
     if (const auto finished = reader_.finish(profile_.diagnostics, has_tree); !finished) {
       return std::unexpected(finished.error());
@@ -35,6 +34,17 @@ class CpuProfileReader {
   }
 
  private:
+  void read_members(int wrappers) {
+    auto members = reader_.object();
+    while (const auto key = members.next()) {
+      if (wrappers < json::kMaxWrappers && json::is_wrapper(*key) && reader_.peek() == json::Type::kObject) {
+        read_members(wrappers + 1);
+      } else {
+        read_member(*key);
+      }
+    }
+  }
+
   void read_member(std::string_view key) {
     if (key == "nodes") {
       run_.tree.read(reader_, profile_);

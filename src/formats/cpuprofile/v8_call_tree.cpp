@@ -68,6 +68,9 @@ void V8CallTree::read_member(json::Reader& reader, Profile& profile, Level& leve
   } else if (key == "hitCount" || key == "selfSize") {
     const auto number = reader.number();
     node.weight = number ? number->as_count() : 0;
+  } else if (key == "selfSamplesCount") {  // before Node 0.12, where hitCount came instead
+    const auto number = reader.number();
+    if (node.weight == 0 && number) node.weight = number->as_count();
   } else if (key == "parent") {
     node.parent_id = to_node_id(reader.number());
   } else if (key == "children") {

@@ -53,7 +53,7 @@ class V8CallTree {
     FrameId frame;
     StackId stack;
     ThreadId thread;
-    std::uint64_t weight = 0;  // hitCount or selfSize
+    std::uint64_t weight = 0;  // hitCount, selfSamplesCount or selfSize
     NodeRole role = NodeRole::kFrame;
     std::uint8_t state = 0;  // of resolve()
   };

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "base/path.h"
+
 namespace nodescope {
 
 namespace {
@@ -88,10 +90,6 @@ void write_place(json::Writer& writer, std::uint32_t line) {
   }
 }
 
-std::string_view base_name(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
 }  // namespace
 
 void write_firefox_categories(json::Writer& writer) {
@@ -135,9 +133,9 @@ void FirefoxTables::write_libraries(json::Writer& writer) const {
     const auto build_id = build_ids.find(module.value);
     writer.begin_object();
     writer.key("arch").string("");
-    writer.key("name").string(base_name(path));
+    writer.key("name").string(file_name_of(path));
     writer.key("path").string(path);
-    writer.key("debugName").string(base_name(path));
+    writer.key("debugName").string(file_name_of(path));
     writer.key("debugPath").string(path);
     writer.key("breakpadId").string("");
     writer.key("codeId");

@@ -1,17 +1,12 @@
 #include "formats/folded/folded_annotation.h"
 
+#include "base/path.h"
 #include "formats/symbol_name.h"
+#include "model/name_marks.h"
 
 namespace nodescope {
 
 namespace {
-
-constexpr std::string_view kKernelMark = "_[k]";
-constexpr std::string_view kJitMark = "_[j]";
-constexpr std::string_view kInlinedMark = "_[i]";
-
-// Stands for the perf-PID.map that a folded line does not name.
-constexpr std::string_view kJitModule = "[jit]";
 
 bool take_mark(std::string_view& text, std::string_view mark) {
   if (!text.ends_with(mark)) return false;
@@ -21,7 +16,7 @@ bool take_mark(std::string_view& text, std::string_view mark) {
 
 bool is_jit_module(std::string_view module) {
   if (module == kJitModule) return true;
-  const std::string_view base = module.substr(module.rfind('/') + 1);
+  const std::string_view base = file_name_of(module);
   return base.starts_with("perf-") && base.ends_with(".map");
 }
 
@@ -41,7 +36,7 @@ std::string name_of(const Profile& profile, const Frame& frame) {
   const std::string_view module = profile.text(frame.module);
   const bool has_name = frame.kind != FrameKind::kUnknown || frame.function != StringId{};
   if (has_name || module.empty() || module == "[unknown]") return symbol_of_frame(profile, frame);
-  return "[" + std::string(module.substr(module.rfind('/') + 1)) + "]";
+  return "[" + std::string(file_name_of(module)) + "]";
 }
 
 }  // namespace

@@ -34,14 +34,23 @@ void build_samples(Profile& profile, V8CallTree& tree) {
   }
 }
 
+void read_tree(json::Reader& reader, V8CallTree& tree, Profile& profile, int wrappers = 0) {
+  auto members = reader.object();
+  while (const auto key = members.next()) {
+    if (*key == "head") {
+      tree.read(reader, profile);
+    } else if (wrappers < json::kMaxWrappers && json::is_wrapper(*key) &&
+               reader.peek() == json::Type::kObject) {
+      read_tree(reader, tree, profile, wrappers + 1);
+    }
+  }
+}
+
 Result<Profile> read_heapprofile(ByteSource& source, const ReadOptions& options) {
   Profile profile;
   V8CallTree tree;
   json::Reader reader(source, options.progress);
-  auto members = reader.object();
-  while (const auto key = members.next()) {
-    if (*key == "head") tree.read(reader, profile);
-  }
+  read_tree(reader, tree, profile);
   if (const auto finished = reader.finish(profile.diagnostics, !tree.empty()); !finished) {
     return std::unexpected(finished.error());
   }

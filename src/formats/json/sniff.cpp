@@ -49,6 +49,17 @@ void add_member(Reader& reader, Outline& outline, const std::string& key) {
   }
 }
 
+void add_members(Reader& reader, Outline& outline, int wrappers) {
+  auto members = reader.object();
+  while (const auto key = members.next()) {
+    if (wrappers < kMaxWrappers && is_wrapper(*key) && reader.peek() == Type::kObject) {
+      add_members(reader, outline, wrappers + 1);
+    } else {
+      add_member(reader, outline, std::string(*key));
+    }
+  }
+}
+
 }  // namespace
 
 bool Outline::has(std::string_view path) const {
@@ -69,8 +80,7 @@ Outline outline_of(std::string_view head) {
   if (reader.peek() == Type::kArray) {
     add_first_element(reader, outline, "");
   } else if (reader.peek() == Type::kObject) {
-    auto members = reader.object();
-    while (const auto key = members.next()) add_member(reader, outline, std::string(*key));
+    add_members(reader, outline, 0);
   }
   return outline;
 }

@@ -19,7 +19,15 @@ struct Outline {
   bool has_text(std::string_view key, std::string_view part_of_value) const;
 };
 
-// Of a text that may be cut anywhere; empty if it is no JSON object or array.
+// What a profile of V8 may be wrapped in: DevTools' protocol answers {"id":3,"result":{"profile":{...}}}, and
+// programs save the half of it, {"profile":{...}}.
+constexpr int kMaxWrappers = 2;
+constexpr bool is_wrapper(std::string_view key) {
+  return key == "result" || key == "profile";
+}
+
+// The paths inside of wrappers are those of the profile.  Of a text that may be cut anywhere; empty if it is
+// no JSON object or array.
 Outline outline_of(std::string_view head);
 
 }  // namespace nodescope::json

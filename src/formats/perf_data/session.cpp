@@ -6,7 +6,9 @@
 #include <cstring>
 
 #include "base/byte_reader.h"
+#include "base/path.h"
 #include "base/text.h"
+#include "binary/generated_code.h"
 #include "formats/perf_data/words.h"
 
 namespace nodescope::perf {
@@ -17,15 +19,9 @@ constexpr std::uint64_t kMinUnfoldedLimit = std::uint64_t{256} << 20;
 constexpr std::size_t kProgressStep = 1 << 20;
 constexpr std::uint64_t kInitialPidNamespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO, include/linux/proc_ns.h
 
-std::string folder_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string_view::npos) return ".";
-  return std::string(path.substr(0, std::max<std::size_t>(slash, 1)));
-}
-
 ResolverOptions resolver_options(const ReadOptions& options, std::string_view file_name) {
   // "~" is for the FileOpener to know.
-  return {options.files, folder_of(file_name), {.perf_cache = "~/.debug"}};
+  return {options.files, std::string(folder_of(file_name)), {.perf_cache = "~/.debug"}};
 }
 
 std::string_view text_at(std::span<const std::byte> body, std::size_t offset, std::size_t trailer) {
@@ -124,8 +120,8 @@ void Session::read_records(std::span<const std::byte> bytes, std::uint64_t file_
     }
   }
   if (offset != bytes.size()) {
-    profile_.diagnostics.warn("cut off in the middle of a record",
-                              fmt::format("at byte {}", file_offset + offset));
+    profile_.diagnostics.error("cut off in the middle of a record",
+                               fmt::format("at byte {}", file_offset + offset));
   }
 }
 
@@ -248,7 +244,7 @@ void Session::process_sample(const Record& record) {
     return profile_.diagnostics.warn("sample of an event that the file does not describe: left out");
   const EventAttribute& event = recording_.events[*index];
   const auto sample = SampleRecord::parse(event, record.body);
-  if (!sample) return profile_.diagnostics.warn("sample shorter than its event says: left out");
+  if (!sample) return profile_.diagnostics.error("sample shorter than its event says: left out");
   ThreadState& thread = processes_.thread(sample->pid, sample->tid);
   ProcessState& process = *thread.process;
   process.has_samples = true;

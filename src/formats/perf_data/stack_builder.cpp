@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/path.h"
 #include "base/text.h"
 #include "binary/process_code.h"
 #include "formats/perf_data/words.h"
@@ -225,8 +226,7 @@ ResolvedSymbolId StackBuilder::resolve(Address address, Mode mode, ProcessState&
 }
 
 FrameId StackBuilder::frame_of_address(Address address, std::string_view module) {
-  const std::string_view name =
-      module.empty() || module == "[unknown]" ? "unknown" : module.substr(module.rfind('/') + 1);
+  const std::string_view name = module.empty() || module == "[unknown]" ? "unknown" : file_name_of(module);
   Frame frame = frame_of_symbol(profile_, {}, module);
   frame.function = profile_.strings.intern(fmt::format("[{} <{:x}>]", to_valid_utf8(name), address.value));
   return profile_.frames.intern(frame);

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "base/text.h"
 #include "formats/symbol_name.h"
 
 namespace nodescope::pprof {
@@ -16,13 +17,25 @@ constexpr std::string_view kUnnamed = "unnamed";
 constexpr std::string_view kAnonymous = "(anonymous)";
 constexpr std::string_view kUnknown = "[unknown]";
 
-// "nodescope:js,turbofan,inlined,unnamed": a kind, then what else there is.
+// "nodescope:js,turbofan,inlined,unnamed,25": a kind, then what else there is; a number is the column where
+// the function begins.
 struct Mark {
   FrameKind kind = FrameKind::kUnknown;
   JsTier tier = JsTier::kNone;
   bool inlined = false;
   bool unnamed = false;
+  std::uint32_t function_column = 0;
 };
+
+bool add_word(Mark& mark, std::string_view word) {
+  const auto tier = js_tier_of(word);
+  const auto column = parse_number<std::uint32_t>(word);
+  if (tier) mark.tier = *tier;
+  if (column) mark.function_column = *column;
+  mark.inlined = mark.inlined || word == kInlined;
+  mark.unnamed = mark.unnamed || word == kUnnamed;
+  return tier || column || word == kInlined || word == kUnnamed;
+}
 
 std::optional<Mark> parse_mark(std::string_view text) {
   if (!text.starts_with(kMark)) return std::nullopt;
@@ -36,11 +49,7 @@ std::optional<Mark> parse_mark(std::string_view text) {
     text.remove_prefix(1);
     const std::string_view word = text.substr(0, text.find(','));
     text.remove_prefix(word.size());
-    const auto tier = js_tier_of(word);
-    if (tier) mark.tier = *tier;
-    mark.inlined = mark.inlined || word == kInlined;
-    mark.unnamed = mark.unnamed || word == kUnnamed;
-    if (!tier && word != kInlined && word != kUnnamed) return std::nullopt;
+    if (!add_word(mark, word)) return std::nullopt;
   }
   return mark;
 }
@@ -50,6 +59,7 @@ std::string to_string(const Mark& mark) {
   if (mark.tier != JsTier::kNone) text += "," + std::string(nodescope::to_string(mark.tier));
   if (mark.inlined) text += "," + std::string(kInlined);
   if (mark.unnamed) text += "," + std::string(kUnnamed);
+  if (mark.function_column != 0) text += "," + std::to_string(mark.function_column);
   return text;
 }
 
@@ -77,6 +87,7 @@ Frame marked_frame(Profile& profile, const FunctionText& text, const Mark& mark)
   frame.line = text.line;
   frame.column = text.column;
   frame.function_line = text.function_line;
+  frame.function_column = mark.function_column;
   frame.kind = mark.kind;
   frame.tier = mark.tier;
   return frame;
@@ -131,7 +142,8 @@ FunctionNames names_of_frame(const Profile& profile, const Frame& frame, bool in
   const FunctionText text{names.name, names.system_name, profile.text(frame.file), profile.text(frame.module),
                           frame.line, frame.column,      frame.function_line};
   if (!same(scratch, frame_of_function(scratch, text, inlined), profile, frame)) {
-    names.system_name = to_string(Mark{frame.kind, frame.tier, frame.inlined && !inlined, function.empty()});
+    names.system_name = to_string(
+        Mark{frame.kind, frame.tier, frame.inlined && !inlined, function.empty(), frame.function_column});
   }
   return names;
 }

@@ -3,6 +3,7 @@
 #include <optional>
 #include <protozero/pbf_builder.hpp>
 
+#include "base/path.h"
 #include "base/text.h"
 #include "formats/pprof/labels.h"
 #include "formats/pprof/location_table.h"
@@ -41,7 +42,7 @@ std::optional<std::int64_t> parse_seconds(std::string_view text) {
 
 // Not a library, the kernel, the code of a just-in-time compiler or anonymous memory.
 bool names_a_program(std::string_view module) {
-  const std::string_view base = module.substr(module.rfind('/') + 1);
+  const std::string_view base = file_name_of(module);
   const bool library = base.ends_with(".so") || base.find(".so.") != std::string_view::npos;
   return !library && module.starts_with('/') && !module.starts_with("//") && !base.starts_with("perf-") &&
          !base.starts_with("jitted-");

@@ -206,6 +206,11 @@ class SpeedscopeReader {
   }
 
   void build_stacks() {
+    if (const auto frames = plain_frames()) {
+      profile_.stacks = std::move(raw_stacks_).with_frames(*frames);
+      has_plain_stacks_ = true;
+      return;
+    }
     stacks_.resize(raw_stacks_.size());
     profile_.stacks.reserve_for(raw_stacks_);
     for (std::size_t i = 1; i < stacks_.size(); ++i) {
@@ -222,6 +227,23 @@ class SpeedscopeReader {
       }
     }
   }
+
+  // Frames by their numbers, if that is all there is to do: each stack of the file is one of the profile.
+  std::optional<std::vector<FrameId>> plain_frames() const {
+    std::vector<FrameId> frames;
+    std::vector<bool> taken(profile_.frames.size());
+    for (std::size_t i = 0; i < frames_.size(); ++i) {
+      if (!frames_[i] || taken[frames_[i]->index()]) return std::nullopt;
+      taken[frames_[i]->index()] = true;
+      frames.push_back(*frames_[i]);
+    }
+    for (std::size_t i = 1; i < raw_stacks_.size(); ++i) {
+      if (raw_stacks_.frame(StackId{i}).index() >= frames.size()) return std::nullopt;
+    }
+    return frames;
+  }
+
+  StackId stack_of(StackId raw) const { return has_plain_stacks_ ? raw : stacks_[raw.index()]; }
 
   void build_samples(const RawProfile& raw) {
     auto unit = std::ranges::find(kUnits, raw.unit, &UnitName::name);
@@ -264,7 +286,7 @@ class SpeedscopeReader {
       const std::uint64_t weight = weight_of(raw.weights[i], unit);
       if (raw.stacks[i] != kEmptyStack) {
         const std::int64_t at_ns = added < raw.times_ns.size() ? raw.times_ns[added] : time_ns;
-        profile_.samples.add(at_ns, stacks_[raw.stacks[i].index()], context, weight);
+        profile_.samples.add(at_ns, stack_of(raw.stacks[i]), context, weight);
         ++added;
       }
       if (is_time) time_ns = add_saturating(time_ns, weight);
@@ -291,8 +313,7 @@ class SpeedscopeReader {
       const StackId stack = raw.changes[i].stack;
       const auto weight = static_cast<std::uint64_t>(times[i + 1]) - static_cast<std::uint64_t>(times[i]);
       if (stack == kEmptyStack || weight == 0) continue;
-      profile_.samples.add(unit.unit == Unit::kNanoseconds ? times[i] : 0, stacks_[stack.index()], context,
-                           weight);
+      profile_.samples.add(unit.unit == Unit::kNanoseconds ? times[i] : 0, stack_of(stack), context, weight);
     }
   }
 
@@ -309,8 +330,9 @@ class SpeedscopeReader {
   Profile profile_;
   SharedFrames frames_;
   StackTable raw_stacks_;
-  std::vector<StackId> path_;    // the stack before, from its outermost frame on
-  std::vector<StackId> stacks_;  // of the profile, by raw stack
+  std::vector<StackId> path_;      // the stack before, from its outermost frame on
+  std::vector<StackId> stacks_;    // of the profile, by raw stack
+  bool has_plain_stacks_ = false;  // they are the same
   std::vector<RawProfile> raw_profiles_;
 };
 

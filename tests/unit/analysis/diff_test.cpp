@@ -55,6 +55,19 @@ TEST(Diff, LeavesOutOneSidedStacksWhereAsked) {
   EXPECT_EQ(diff.before_unscaled(), 12u);
 }
 
+TEST(Diff, SaysThatUnitsDiffer) {
+  Profile timed;
+  const EventId cpu = timed.intern_event("cpu-clock", Unit::kNanoseconds);
+  timed.samples.add({0, kEmptyStack, {ThreadId{}, kUnknownCpu, cpu}, 1000});
+  const Profile counted = profile_of("a 3");
+  constexpr std::string_view kWords = "units differ: only shares can be compared, with --normalize";
+  EXPECT_EQ(derive_diff(counted, timed, {}).diagnostics().count(kWords), 1u);
+  EXPECT_EQ(derive_diff(timed, timed, {}).diagnostics().count(kWords), 0u);
+  DiffOptions options;
+  options.normalise = true;
+  EXPECT_EQ(derive_diff(counted, timed, options).diagnostics().count(kWords), 0u);
+}
+
 TEST(Diff, ScalesTheFirstProfile) {
   DiffOptions options;
   options.normalise = true;

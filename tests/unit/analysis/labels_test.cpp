@@ -48,6 +48,15 @@ TEST_F(Labels, LeavePlainTextAsItIs) {
   EXPECT_EQ(label_of(profile_, frame(FrameKind::kUnknown, "std::map<a; b> ")), "std::map<a; b> ");
 }
 
+TEST_F(Labels, TellCodeOfALibraryWithoutAName) {
+  profile_.frames.intern(frame(FrameKind::kUnknown, "", "", 0, 0, "/usr/lib/libc.so.6"));
+  profile_.frames.intern(frame(FrameKind::kUnknown, "", "", 0, 0, "//anon"));
+  LabelTable labels;
+  const auto added = labels.add_frames(profile_);
+  EXPECT_EQ(labels[added[0]].kind, FrameKind::kNative);
+  EXPECT_EQ(labels[added[1]].kind, FrameKind::kUnknown);
+}
+
 TEST_F(Labels, MergeTiersUnlessToldApart) {
   Frame slow = frame(FrameKind::kJs, "fib", "/app/x.js", 3, 9);
   slow.tier = JsTier::kInterpreted;

@@ -114,6 +114,33 @@ TEST(CpuProfile, TimesAndWeights) {
   EXPECT_TRUE(profile.diagnostics.entries().empty());
 }
 
+// As v8-profiler of Node 0.10 writes it: selfSamplesCount, callUid, neither samples nor hitCount.
+TEST(CpuProfile, SelfSamplesCountOfNode010IsTheWeight) {
+  const std::string text =
+      R"-({"typeId":"CPU","uid":1,"title":"t","head":{"functionName":"(root)","scriptId":0,"url":"","lineNumber":0,)-"
+      R"-("totalTime":7,"selfTime":0,"totalSamplesCount":7,"selfSamplesCount":0,"callUid":1,"childrenCount":1,"children":[)-"
+      R"-({"functionName":"a","scriptId":5,"url":"a.js","lineNumber":3,"totalTime":7,"selfTime":2,"totalSamplesCount":7,)-"
+      R"-("selfSamplesCount":2,"callUid":2,"childrenCount":1,"children":[{"functionName":"b","scriptId":5,"url":"a.js",)-"
+      R"-("lineNumber":9,"totalTime":5,"selfTime":5,"totalSamplesCount":5,"selfSamplesCount":5,"callUid":3,)-"
+      R"-("childrenCount":0,"children":[]}]}]}})-";
+  ASSERT_TRUE(kCpuProfileFormat.recognise(text));
+  const Profile profile = read(text);
+  EXPECT_EQ(stack_weights(profile), "2 a@a.js:3:0\n5 a@a.js:3:0 b@a.js:9:0\n");
+  EXPECT_EQ(profile.events()[0].unit, Unit::kSamples);
+}
+
+TEST(CpuProfile, MayBeInsideOfTheProtocolsReply) {
+  const std::string plain = three_nodes(R"("startTime":0,"endTime":9,"samples":[2,3],"timeDeltas":[1,2])");
+  for (const char* wrapped : {R"({{"profile":{}}})", R"({{"id":3,"result":{{"profile":{}}}}})",
+                              R"({{"result":{{"profile":{}}},"id":3}})"}) {
+    const std::string text = fmt::format(fmt::runtime(wrapped), plain);
+    EXPECT_TRUE(kCpuProfileFormat.recognise(text)) << wrapped;
+    EXPECT_EQ(to_text(read(text)), to_text(read(plain))) << wrapped;
+  }
+  EXPECT_FALSE(
+      kCpuProfileFormat.recognise(R"({"profile":{"profile":{"profile":{"nodes":[{"callFrame":{}}]}}}})"));
+}
+
 TEST(CpuProfile, LinesCountFromOneAndMinusOneIsNone) {
   const Profile profile = read(three_nodes(R"("startTime":0,"endTime":1,"samples":[3],"timeDeltas":[0])"));
   const auto frames = profile.stacks.unwind(profile.samples.stack(0));

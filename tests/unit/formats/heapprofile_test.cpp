@@ -12,7 +12,6 @@
 namespace nodescope {
 namespace {
 
-using testing::profile_of;
 using testing::read_test_file;
 using testing::to_text;
 
@@ -120,6 +119,16 @@ TEST(HeapProfile, Recognised) {
     EXPECT_FALSE(kHeapProfileFormat.recognise(read_test_file(fmt::format("tests/golden/{}/input", path))))
         << path;
   }
+}
+
+TEST(HeapProfile, MayBeInsideOfTheProtocolsReply) {
+  const std::string plain =
+      R"({"head":{"callFrame":{"functionName":"f","scriptId":"1","url":"a.js"},"selfSize":64}})";
+  const std::string text = R"({"id":3,"result":{"profile":)" + plain + "}}";
+  EXPECT_TRUE(kHeapProfileFormat.recognise(text));
+  const Profile profile = testing::read_as(kHeapProfileFormat, text);
+  ASSERT_EQ(profile.samples.size(), 1u);
+  EXPECT_EQ(profile.samples.weight(0), 64u);
 }
 
 TEST(HeapProfile, WritesTheEventInBytes) {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "base/byte_source.h"
+#include "formats/format.h"
 #include "formats/perf_data/perf_data.h"
 #include "support/perf_data_records.h"
 
@@ -28,6 +30,28 @@ TEST(PerfData, ARecordCutOffIsNotRead) {
   const Profile profile = read_good(whole.substr(0, whole.size() - 3));
   EXPECT_EQ(profile.samples.size(), 1u);
   EXPECT_EQ(profile.diagnostics.count("cut off in the middle of a record"), 1u);
+}
+
+// read_profile() is what every command reads with; the format alone gives what there is.
+TEST(PerfData, DamageThatLeavesNoSampleIsAnErrorAndAnEmptyRecordingIsNone) {
+  const auto read = [](const std::string& text) {
+    return read_profile(std::make_unique<MemorySource>(text, "x.data"), {});
+  };
+  PerfDataBuilder empty;
+  empty.attribute(plain_attribute());
+  EXPECT_TRUE(read(empty.file()).has_value());
+  PerfDataBuilder builder;
+  builder.attribute(plain_attribute());
+  builder.record(kSample, kUser, sample_body(1, 100, {kContextUser, 1}));
+  const std::string whole = builder.pipe();
+  ASSERT_TRUE(read(whole).has_value());
+  const auto cut = read(whole.substr(0, whole.size() - 3));
+  ASSERT_FALSE(cut.has_value());
+  EXPECT_EQ(cut.error().code, ErrorCode::kInvalidInput);
+  EXPECT_NE(
+      cut.error().message.find("x.data: damaged, no sample could be read: cut off in the middle of a record"),
+      std::string::npos)
+      << cut.error().message;
 }
 
 TEST(PerfData, LiesWithinASampleCostOnlyTheSample) {

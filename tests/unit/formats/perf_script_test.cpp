@@ -255,6 +255,13 @@ TEST(PerfScript, CountsLinesItDoesNotUnderstand) {
   EXPECT_EQ(profile.diagnostics.entries()[0].example, "\tnonsense");
 }
 
+TEST(PerfScript, LeavesOutTheRestOfASampleThatWasCut) {
+  const Profile profile = read("\t 1 f (/x)\n\t 2 g (/x)\n\nnode 1 1.5: 1 cycles:\n\t 1 h (/x)\n\n");
+  EXPECT_EQ(to_text(profile), to_text(read("node 1 1.5: 1 cycles:\n\t 1 h (/x)\n\n")));
+  EXPECT_EQ(profile.diagnostics.count("stack without the first line of its sample left out"), 1u);
+  EXPECT_EQ(read("\t 1 f (/x)\n\n\t 2 g (/x)\n\n").samples.size(), 2u);  // stacks alone
+}
+
 TEST(PerfScript, TakesCarriageReturns) {
   std::string text = read_test_file("tests/golden/perf-script/header/input");
   const std::string expected = to_text(read(text));

@@ -120,6 +120,10 @@ std::vector<Frame> all_frames(Profile& profile) {
         frame.column = static_cast<std::uint32_t>(kind % 3);
         frame.module = profile.strings.intern(kind % 2 == 0 ? "/usr/bin/node" : "[kernel.kallsyms]");
         frames.push_back(frame);
+        if (frame.line == 0) continue;
+        frame.function_line = 1;
+        frame.function_column = static_cast<std::uint32_t>(25 * (tier % 2));
+        frames.push_back(frame);
       }
     }
   }
