@@ -31,24 +31,45 @@ int print_error(const Error& error) {
   return error.code == ErrorCode::kUsage ? kWrongUsage : kFailed;
 }
 
+using Arguments = std::vector<std::string>;
+
 // `record … -- command`: the command's arguments are its own.  Elsewhere "--" ends the options, as usual.
-int find_program(int argc, char** argv) {
-  if (argc < 2 || argv[1] != std::string_view("record")) return argc;
-  const auto* end = std::find(argv, argv + argc, std::string_view("--"));
-  return static_cast<int>(end - argv);
+Arguments take_program(Arguments& arguments) {
+  if (arguments.empty() || arguments[0] != "record") return {};
+  const auto mark = std::ranges::find(arguments, "--");
+  if (mark == arguments.end()) return {};
+  Arguments program(mark + 1, arguments.end());
+  arguments.erase(mark, arguments.end());
+  return program;
 }
 
-int run_command_line(int argc, char** argv) {
-  const int own = find_program(argc, argv);
-  CommandLine command_line(std::vector<std::string>(argv + std::min(own + 1, argc), argv + argc));
+// "help record" is "record --help".
+void ask_for_help(Arguments& arguments) {
+  if (arguments[0] != "help") return;
+  arguments.erase(arguments.begin());
+  arguments.resize(std::min<std::size_t>(arguments.size(), 1));
+  arguments.emplace_back("--help");
+}
+
+int run_command_line(Arguments arguments) {
+  CommandLine command_line(take_program(arguments));
+  if (arguments.empty()) {
+    fmt::print(stderr, "{}", command_line.app().help());
+    return kWrongUsage;
+  }
+  ask_for_help(arguments);
+  if (!arguments[0].starts_with('-')) {
+    if (auto known = command_line.check_command(arguments[0]); !known) return print_error(known.error());
+  }
   try {
-    command_line.app().parse(own, argv);
+    std::ranges::reverse(arguments);  // as CLI11 takes them
+    command_line.app().parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
     // Help and version arrive here too, with the exit code 0.
     return command_line.app().exit(error) == 0 ? 0 : kWrongUsage;
   }
   const auto done = command_line.run();
-  return done ? 0 : print_error(done.error());
+  return done ? command_line.exit_code() : print_error(done.error());
 }
 
 }  // namespace
@@ -56,7 +77,7 @@ int run_command_line(int argc, char** argv) {
 int run_app(int argc, char** argv) {
   install_signal_handlers();
   try {
-    return run_command_line(argc, argv);
+    return run_command_line(Arguments(argv + std::min(argc, 1), argv + argc));
   } catch (const std::bad_alloc&) {
     return print_error({ErrorCode::kLimit, "out of memory"});
   } catch (const std::exception& error) {

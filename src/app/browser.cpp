@@ -4,7 +4,9 @@
 #include <ranges>
 
 #include "os/process.h"
+#include "os/procfs.h"
 #include "os/user.h"
+#include "target/invocation.h"
 
 namespace nodescope {
 
@@ -25,13 +27,36 @@ std::vector<std::string> browser_of_environment() {
   return words;
 }
 
+bool has_display() {
+  if (!environment("WAYLAND_DISPLAY").empty()) return true;
+  const std::string_view display = environment("DISPLAY");
+  const bool is_forwarded = display.starts_with("localhost:") && is_remote_session();
+  return !display.empty() && !is_forwarded;
+}
+
+std::optional<ProcessStat> stat_of(pid_t pid) {
+  const auto text = read_proc_file(pid, "stat");
+  return text ? parse_process_stat(*text) : std::nullopt;
+}
+
 }  // namespace
+
+bool is_remote_session() {
+  if (!environment("SSH_CONNECTION").empty() || !environment("SSH_TTY").empty()) return true;
+  constexpr int kMaxAncestors = 64;
+  auto process = stat_of(own_pid());
+  for (int i = 0; i < kMaxAncestors && process && process->parent > 1; ++i) {
+    process = stat_of(process->parent);
+    // "sshd-session" since OpenSSH 9.8.
+    if (process && (process->name.starts_with("sshd") || process->name == "mosh-server")) return true;
+  }
+  return false;
+}
 
 std::optional<std::vector<std::string>> browser_command() {
   if (is_root() && !sudo_user()) return std::nullopt;
   if (auto words = browser_of_environment(); !words.empty() && has_program(words.front())) return words;
-  const bool has_display = !environment("DISPLAY").empty() || !environment("WAYLAND_DISPLAY").empty();
-  if (!has_display || !has_program("xdg-open")) return std::nullopt;
+  if (!has_display() || !has_program("xdg-open")) return std::nullopt;
   return std::vector<std::string>{"xdg-open"};
 }
 

@@ -11,13 +11,20 @@ namespace nodescope {
 class CommandLine {
  public:
   // `program` is what follows "--".
-  explicit CommandLine(const std::vector<std::string>& program = {});
+  explicit CommandLine(std::vector<std::string> program = {});
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
 
   CLI::App& app() { return app_; }
+  // kUsage, with the nearest one, unless there is a command of this name.
+  Result<void> check_command(std::string_view name);
   Result<void> run() { return run_(); }
+  // Of the program when run() has succeeded.
+  int exit_code() const { return program_.exit_code; }
 
  private:
   CLI::App app_;
+  RecordedCommand program_;
   Run run_;
 };
 

@@ -39,20 +39,24 @@ std::string time_span(const Profile& profile) {
 }  // namespace
 
 std::string function_table_text(const FunctionTable& table, const TableTextOptions& options) {
-  constexpr std::size_t kFixedColumns = 48;
-  std::string text =
-      fmt::format("{:>10} {:>7} {:>10} {:>7}  {:<8} {}\n", "self", "", "total", "", "kind", options.heading);
+  const bool shows_kind = has_kinds(table.group);
+  const std::size_t fixed_columns = shows_kind ? 48 : 39;
+  const auto kind_column = [&](std::string_view kind) {
+    return shows_kind ? fmt::format("{:<8} ", kind) : std::string();
+  };
+  std::string text = fmt::format("{:>10} {:>7} {:>10} {:>7}  {}{}\n", "self", "", "total", "",
+                                 kind_column("kind"), options.heading);
   const std::size_t count = options.top == 0 ? table.rows.size() : std::min(options.top, table.rows.size());
   for (const FunctionRow& row : std::span(table.rows).first(count)) {
     std::string name = printable(row.name);
     if (options.max_columns != 0) {
       name = shortened(std::move(name),
-                       options.max_columns > kFixedColumns ? options.max_columns - kFixedColumns : 0);
+                       options.max_columns > fixed_columns ? options.max_columns - fixed_columns : 0);
     }
-    fmt::format_to(std::back_inserter(text), "{:>10} {:>5.1f} % {:>10} {:>5.1f} %  {:<8} {}\n",
+    fmt::format_to(std::back_inserter(text), "{:>10} {:>5.1f} % {:>10} {:>5.1f} %  {}{}\n",
                    human_count(row.self, table.unit), percent(row.self, table.total),
-                   human_count(row.total, table.unit), percent(row.total, table.total), to_string(row.kind),
-                   name);
+                   human_count(row.total, table.unit), percent(row.total, table.total),
+                   kind_column(to_string(row.kind)), name);
   }
   if (options.says_more && count < table.rows.size()) {
     fmt::format_to(std::back_inserter(text), "({} more; --top 0 shows all)\n",
@@ -74,6 +78,23 @@ std::string accounting_text(const Profile& profile, const Accounting& accounting
   mention(accounting.other_events, "of other events");
   mention(accounting.lost, "lost");
   return text + missing;
+}
+
+std::string causes_text(const CauseTotals& causes) {
+  constexpr double kLeastPercent = 0.05;
+  std::array<Cause, kCauseCount> order = {};
+  for (std::size_t i = 0; i < kCauseCount; ++i) order[i] = static_cast<Cause>(i);
+  const auto sum_of = [&](Cause cause) { return causes.by[static_cast<std::size_t>(cause)]; };
+  if (causes.total == sum_of(Cause::kOther)) return {};
+  std::ranges::stable_sort(order, std::ranges::greater(), sum_of);
+  std::string text;
+  for (const Cause cause : order) {
+    if (sum_of(cause) == 0) continue;
+    const double share = percent(sum_of(cause), causes.total);
+    text += fmt::format("{}{} {} %", text.empty() ? "by cause: " : ", ", to_string(cause),
+                        share < kLeastPercent ? "<0.1" : fmt::format("{:.1f}", share));
+  }
+  return text + "\n";
 }
 
 std::string shares_text(const FunctionTable& table) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "analysis/cause.h"
 #include "analysis/function_table.h"
 #include "analysis/selection.h"
 #include "base/diagnostics.h"
@@ -22,14 +23,18 @@ struct TableTextOptions {
   bool says_more = true;  // how many rows are left out
 };
 
-// Columns for a terminal: self, total, kind, name.  Says how many rows it left out.
+// Columns for a terminal: self, total, kind where rows have one, name.  Says how many rows it left out.
 std::string function_table_text(const FunctionTable& table, const TableTextOptions& options);
 
 // "1,234 samples over 10.1 s, cpu-clock; 12 filtered, 3 lost"
 std::string accounting_text(const Profile& profile, const Accounting& accounting);
 
-// "js 61.2 %, gc 12.0 %, native 9.8 %", largest first.
+// "js 61.2 %, gc 12.0 %, native 9.8 %": the rows by self, in their order.
 std::string shares_text(const FunctionTable& table);
+
+// "by cause: js 61.2 %, gc 12.0 %, native 9.8 %", largest first, as the page has it, and a line break.
+// Nothing where no cause is known.
+std::string causes_text(const CauseTotals& causes);
 
 // "taken", "shown", "filtered", "other_events", "lost" of an object that is open in `json`.
 void write_accounting(json::Writer& json, const Accounting& accounting);

@@ -4,7 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "os/terminal.h"
@@ -15,6 +18,13 @@ namespace {
 
 constexpr std::size_t kNamesColumn = 30;
 constexpr std::size_t kMaxColumns = 100;
+
+std::optional<double> parse_decimal(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number)) return std::nullopt;
+  return number;
+}
 
 // Breaks `text` at spaces so that no line is longer than the terminal; the first starts at `column`.
 std::string wrapped(const std::string& text, std::size_t column) {
@@ -77,6 +87,11 @@ class ReadableHelp final : public CLI::FormatterBase {
     return line + "\n";
   }
 
+  static std::string first_sentence(const std::string& text) {
+    const std::string sentence = text.substr(0, text.find(". "));
+    return sentence.ends_with('.') ? sentence.substr(0, sentence.size() - 1) : sentence;
+  }
+
   static std::string commands(const CLI::App& app) {
     std::string text;
     std::string group;
@@ -86,8 +101,7 @@ class ReadableHelp final : public CLI::FormatterBase {
         group = command->get_group();
         text += "\n" + group + "\n";
       }
-      const std::string& description = command->get_description();
-      text += row(command->get_name(), description.substr(0, description.find(". ")));
+      text += row(command->get_name(), first_sentence(command->get_description()));
     }
     return text;
   }
@@ -128,7 +142,15 @@ void use_readable_help(CLI::App& app) {
 }
 
 void limit(CLI::Option& option, double least, double most) {
-  option.check(CLI::Range(least, most).description(""));
+  option.check(CLI::Validator(
+      [least, most](const std::string& text) {
+        const auto number = parse_decimal(text);
+        if (!number) return fmt::format("{} is not a number", text);
+        if (*number < least || *number > most)
+          return fmt::format("{} is not between {} and {}", text, least, most);
+        return std::string();
+      },
+      ""));
 }
 
 }  // namespace nodescope

@@ -1,10 +1,12 @@
 #include "app/input.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <set>
 
 #include "app/progress_line.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "os/file.h"
 #include "os/terminal.h"
@@ -20,9 +22,8 @@ Result<Profile> read_with_progress(std::unique_ptr<ByteSource> source) {
   return profile;
 }
 
-std::string base_name(const std::string& path) {
-  if (path == "-") return "standard input";
-  return path.substr(path.rfind('/') + 1);
+std::string shown_name(const std::string& path) {
+  return path == "-" ? "standard input" : std::string(file_name_of(path));
 }
 
 }  // namespace
@@ -41,9 +42,13 @@ std::vector<std::string> inputs_of(const std::vector<std::string>& paths) {
 
 std::vector<std::string> display_names(const std::vector<std::string>& paths) {
   std::vector<std::string> names;
-  for (const std::string& path : paths) names.push_back(base_name(path));
+  for (const std::string& path : paths) names.push_back(shown_name(path));
   const std::set<std::string> different(names.begin(), names.end());
   return different.size() == names.size() ? names : paths;
+}
+
+std::string joined_names(const std::vector<std::string>& paths) {
+  return fmt::format("{}", fmt::join(display_names(inputs_of(paths)), ", "));
 }
 
 void with_read_options(const ByteSource& source, const std::function<void(const ReadOptions&)>& work) {

@@ -21,6 +21,9 @@ std::vector<std::string> inputs_of(const std::vector<std::string>& paths);
 // What people call these inputs: the names of the files, or whole paths where two have the same name.
 std::vector<std::string> display_names(const std::vector<std::string>& paths);
 
+// "a.folded, b.folded": what to call them in a message.
+std::string joined_names(const std::vector<std::string>& paths);
+
 // Calls `work` with options that find symbols on this machine and show progress on a terminal.
 void with_read_options(const ByteSource& source, const std::function<void(const ReadOptions&)>& work);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -18,9 +19,10 @@ constexpr std::chrono::milliseconds kFirstShown{500};
 constexpr std::chrono::milliseconds kInterval{100};
 
 std::string amount(const Progress& progress) {
-  const std::uint64_t done = progress.done_bytes;
   const std::uint64_t total = progress.total_bytes;
-  if (total == 0) return human_bytes(done);
+  if (total == 0) return human_bytes(progress.done_bytes);
+  // A file that still grows has more than it had.
+  const std::uint64_t done = std::min<std::uint64_t>(progress.done_bytes, total);
   return fmt::format("{} of {} ({:.0f} %)", human_bytes(done), human_bytes(total),
                      100.0 * static_cast<double>(done) / static_cast<double>(total));
 }

@@ -8,6 +8,7 @@
 
 #include "analysis/function_table.h"
 #include "analysis/selection.h"
+#include "analysis/summed_selection.h"
 #include "app/function_report.h"
 #include "app/input.h"
 #include "app/output.h"
@@ -98,23 +99,47 @@ class StatusLine {
   std::uint64_t cpu_begin_ = own_cpu_ns();
 };
 
-void run_until_end(SamplingSession& session, const RecorderOptions& options,
-                   const std::function<bool()>& has_ended, RecordingFile* file) {
+RecordingEnd run_until_end(SamplingSession& session, const RecorderOptions& options,
+                           const std::function<bool()>& has_ended, RecordingFile* file) {
   const InterruptRequest interrupt;
   StatusLine status(session, options.seconds);
   const auto begin = Clock::now();
   auto last_chunk = begin;
-  while (!interrupt.requested() && (!options.seconds || seconds_since(begin) < *options.seconds)) {
+  while (!interrupt.requested()) {
+    if (options.seconds && seconds_since(begin) >= *options.seconds) return RecordingEnd::kTimeOver;
     interrupt.sleep_ms(session.poll_milliseconds());
     session.poll();
     if (Clock::now() - last_chunk >= kChunkInterval) {
       last_chunk = Clock::now();
       if (file != nullptr) file->append(session.profile());
-      if (has_ended()) break;
+      // Ctrl-C reaches a command that shares our terminal too.
+      if (has_ended() && !interrupt.requested()) return RecordingEnd::kTargetsEnded;
     }
     status.show();
   }
+  return RecordingEnd::kInterrupted;
+}
+
+RecordingCourse run_session(SamplingSession& session, const RecorderOptions& options,
+                            const std::function<bool()>& has_ended, RecordingFile* file) {
+  const auto begin = Clock::now();
+  RecordingCourse course;
+  course.end = run_until_end(session, options, has_ended, file);
+  course.seconds = seconds_since(begin);
+  course.wanted_seconds = options.seconds;
   session.finish();
+  for (const pid_t pid : session.targets()) {
+    if (pid == session.command()) continue;
+    course.pids.push_back(pid);
+    course.states.push_back(process_state(pid));
+  }
+  course.has_command = session.command().has_value();
+  course.is_node = session.profile().facts.contains("node");
+  course.samples = session.counts().in_profile();
+  course.lost_samples = session.counts().lost;
+  course.cpu_ns = session.cpu_ns();
+  course.period_ns = session.period_ns();
+  return course;
 }
 
 }  // namespace
@@ -133,8 +158,8 @@ Result<void> attach_all(SamplingSession& session, const std::vector<pid_t>& pids
   return any ? Result<void>() : last;
 }
 
-Result<Profile> record(SamplingSession& session, const RecorderOptions& options,
-                       const std::function<bool()>& has_ended) {
+Result<Recorded> record(SamplingSession& session, const RecorderOptions& options,
+                        const std::function<bool()>& has_ended) {
   const auto writer = writer_of_path(options.output);
   if (!writer) {
     return fail(ErrorCode::kUsage,
@@ -152,29 +177,24 @@ Result<Profile> record(SamplingSession& session, const RecorderOptions& options,
                "nodescope: without the kernel's frames: this user may not sample it "
                "(sysctl kernel.perf_event_paranoid=1, CAP_PERFMON, or root)\n");
   }
-  run_until_end(session, options, has_ended, file ? &*file : nullptr);
+  RecordingCourse course = run_session(session, options, has_ended, file ? &*file : nullptr);
   if (file) {
     if (auto written = file->finish(session.profile()); !written) return std::unexpected(written.error());
-    return session.take_profile();
+    return Recorded{session.take_profile(), std::move(course)};
   }
   Profile profile = session.take_profile();
   const ViewOptions view{.name = display_names({options.output}).front()};
   auto written =
       write_output(options.output, [&](ByteSink& sink) { return writer->write(profile, view, sink); });
   if (!written) return std::unexpected(written.error());
-  return profile;
+  return Recorded{std::move(profile), std::move(course)};
 }
 
 std::string recording_summary(const Profile& profile) {
-  FunctionTableOptions by_kind;
-  by_kind.group = GroupBy::kKind;
-  const FunctionTable kinds = derive_function_table(profile, by_kind);
-  std::string text =
-      fmt::format("{}\n{}\n", accounting_text(profile, derive_accounting(profile)), shares_text(kinds));
-  const auto gc = std::ranges::find(kinds.rows, FrameKind::kGc, &FunctionRow::kind);
-  if (gc != kinds.rows.end()) {
-    text += fmt::format("Garbage collection: {:.1f} % of the time\n", percent(gc->total, kinds.total));
-  }
+  std::string text = accounting_text(profile, derive_accounting(profile)) + "\n";
+  if (profile.samples.size() == 0) return text;
+  const auto causes = derive_cause_totals(profile, {}, CountBy::kWeight);
+  text += causes_text(causes.value_or(CauseTotals{}));
   TableTextOptions table;
   table.top = kSummaryRows;
   table.max_columns = terminal_columns();

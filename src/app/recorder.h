@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/recording_end.h"
 #include "base/result.h"
 #include "capture/sampling_session.h"
 #include "model/profile.h"
@@ -19,10 +20,15 @@ struct RecorderOptions {
   std::string output;             // a .nscope file grows while it is recorded; others are written at the end
 };
 
+struct Recorded {
+  Profile profile;
+  RecordingCourse course;
+};
+
 // Runs `session` until its time is over, Ctrl-C comes, or `has_ended` says so, and writes the result.  On a
 // terminal a line tells how it goes.
-Result<Profile> record(SamplingSession& session, const RecorderOptions& options,
-                       const std::function<bool()>& has_ended);
+Result<Recorded> record(SamplingSession& session, const RecorderOptions& options,
+                        const std::function<bool()>& has_ended);
 
 // What people want to know first: where the time went, the share of the collector, the top functions.
 std::string recording_summary(const Profile& profile);

@@ -1,8 +1,10 @@
 #include "app/selection_options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -72,6 +74,30 @@ Result<std::vector<FrameKind>> kinds_of(const std::vector<std::string>& names) {
   return kinds;
 }
 
+constexpr std::size_t kShownNames = 5;
+
+// "node (4711)", as much of it as is known.
+std::string name_and_number(std::string_view name, std::int32_t number) {
+  if (number == 0) return printable(name);
+  return name.empty() ? fmt::to_string(number) : fmt::format("{} ({})", printable(name), number);
+}
+
+// "; threads: a (1), b (2) and 3 more"
+template <typename Entry>
+std::string some_names(const char* what, const std::vector<Entry>& entries, const auto& name_of) {
+  std::vector<std::string> names;
+  for (const Entry& entry : entries) {
+    std::string name = name_of(entry);
+    if (!name.empty()) names.push_back(std::move(name));
+  }
+  if (names.empty()) return fmt::format("; {} are not known", what);
+  const std::size_t shown = std::min(names.size(), kShownNames);
+  std::string text = fmt::format(
+      "; {}: {}", what, fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
 std::string event_names(const Profile& profile) {
   std::string names;
   for (const Event& event : profile.events()) {
@@ -126,7 +152,42 @@ void add_selection_options(CLI::App& command, SelectionOptions& options, ToMeans
       ->group(group);
 }
 
-Result<Selection> selection_of(const Profile& profile, const SelectionOptions& options) {
+bool has_times(const Profile& profile) {
+  const SampleTable& samples = profile.samples;
+  for (std::size_t i = 1; i < samples.size(); ++i) {
+    if (samples.time_ns(i) != samples.time_ns(0)) return true;
+  }
+  return samples.size() == 1 && samples.time_ns(0) != 0;
+}
+
+std::string nothing_matches_text(const Profile& profile, const SelectionOptions& options) {
+  std::vector<std::string> given;
+  const auto add = [&](const char* option, const std::vector<std::string>& values) {
+    for (const std::string& value : values) given.push_back(fmt::format("{} {}", option, printable(value)));
+  };
+  if (!options.from.empty()) add("--from", {options.from});
+  if (!options.until.empty()) add("--until", {options.until});
+  add("--process", options.processes);
+  add("--thread", options.threads);
+  add("--kind", options.kinds);
+  add("--match", options.match);
+  add("--exclude", options.exclude);
+  std::string text = fmt::format("nothing matches {}", fmt::join(given, " "));
+  if (!options.processes.empty()) {
+    text += some_names("processes", profile.processes(), [&](const Process& process) {
+      return name_and_number(profile.text(process.name), process.pid);
+    });
+  }
+  if (!options.threads.empty()) {
+    text += some_names("threads", profile.threads(), [&](const Thread& thread) {
+      return name_and_number(profile.text(thread.name), thread.tid);
+    });
+  }
+  return text;
+}
+
+Result<Selection> selection_of(const Profile& profile, const SelectionOptions& options,
+                               std::string_view name) {
   Selection selection;
   if (!options.event.empty()) {
     selection.event = find_event(profile, options.event);
@@ -137,6 +198,10 @@ Result<Selection> selection_of(const Profile& profile, const SelectionOptions& o
   }
   auto range = time_range_of(options);
   if (!range) return std::unexpected(range.error());
+  if (*range && profile.samples.size() != 0 && !has_times(profile)) {
+    return fail(ErrorCode::kUsage,
+                fmt::format("{}: its samples have no times, so --from and --until select nothing", name));
+  }
   auto kinds = kinds_of(options.kinds);
   if (!kinds) return std::unexpected(kinds.error());
   selection.time = *range;
@@ -150,10 +215,14 @@ Result<Selection> selection_of(const Profile& profile, const SelectionOptions& o
   return selection;
 }
 
-Result<Selected> select(Profile profile, const SelectionOptions& options) {
-  const auto selection = selection_of(profile, options);
+Result<Selected> select(Profile profile, const SelectionOptions& options, std::string_view name) {
+  const auto selection = selection_of(profile, options, name);
   if (!selection) return std::unexpected(selection.error());
-  return derive_selection(std::move(profile), *selection);
+  const std::string reproach = nothing_matches_text(profile, options);
+  auto selected = derive_selection(std::move(profile), *selection);
+  if (selected && selected->accounting.shown == 0 && selected->accounting.filtered != 0)
+    fmt::print(stderr, "nodescope: {}: {}\n", printable(name), reproach);
+  return selected;
 }
 
 std::optional<std::int64_t> parse_duration_ns(std::string_view text) {

@@ -38,10 +38,20 @@ enum class ToMeans : bool { kTime, kFormat };
 // `to` says what --to means in this command: the end of the time range, or the output's format.
 void add_selection_options(CLI::App& command, SelectionOptions& options, ToMeans to = ToMeans::kTime);
 
-// What was typed, for `profile`.
-Result<Selection> selection_of(const Profile& profile, const SelectionOptions& options);
+// What was typed, for `profile`, which messages call `name`.  Fails with kUsage on a range of time where
+// samples have no times.
+Result<Selection> selection_of(const Profile& profile, const SelectionOptions& options,
+                               std::string_view name);
 
-Result<Selected> select(Profile profile, const SelectionOptions& options);
+// Tells on standard error if filters left nothing, and which processes and threads there are.
+Result<Selected> select(Profile profile, const SelectionOptions& options, std::string_view name);
+
+// Whether samples differ in time; a format without times has all of them at one.
+bool has_times(const Profile& profile);
+
+// One line about filters that nothing matches: "nothing matches --process x; processes: node (4711), sh
+// (4712)".
+std::string nothing_matches_text(const Profile& profile, const SelectionOptions& options);
 
 // "1.5" and "1.5s" are seconds; also ms, us, ns, m, h, and "01:30.5".
 std::optional<std::int64_t> parse_duration_ns(std::string_view text);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "app/browser.h"
 #include "app/input.h"
@@ -29,14 +28,10 @@ void give_up_root() {
   fmt::print(stderr, "nodescope: serving with root's rights: {}\n", done.error().message);
 }
 
-bool is_remote() {
-  return std::getenv("SSH_CONNECTION") != nullptr;
-}
-
-void print_hints(std::uint16_t port, bool opened) {
-  if (opened) {
-    fmt::print(stderr, "Opened in the browser. Ctrl-C ends it.\n");
-  } else if (is_remote()) {
+void print_hints(std::uint16_t port, bool is_opening, bool is_remote) {
+  if (is_opening) {
+    fmt::print(stderr, "Opening it in the browser. Ctrl-C ends it.\n");
+  } else if (is_remote) {
     fmt::print(stderr,
                "On your own machine, run this and open the address there (the port must be the same):\n"
                "  ssh -N -L {0}:127.0.0.1:{0} {1}\nCtrl-C ends it.\n",
@@ -48,7 +43,18 @@ void print_hints(std::uint16_t port, bool opened) {
 
 // Never as root, should it still be.
 bool open_browser(const std::vector<std::string>& command, server::Server& server) {
-  return !is_root() && start_detached(with_address(command, server.opening_address())).has_value();
+  if (is_root()) return false;
+  const auto started = start_detached(with_address(command, server.opening_address()));
+  if (!started) return false;
+  server.when_a_child_ends([&server, pid = *started, name = command.front()] {
+    const int code = take_exit_code(pid).value_or(0);
+    if (code == 0 || server.was_opened()) return;
+    fmt::print(stderr,
+               "No browser has opened: {} ended with code {}. Open the address above in a browser of this "
+               "machine.\n",
+               printable(name), code);
+  });
+  return true;
 }
 
 }  // namespace
@@ -57,10 +63,11 @@ Result<void> show_page(server::Recordings recordings, const ShowOptions& options
   auto server = server::Server::listen(options.port, std::move(recordings));
   if (!server) return std::unexpected(server.error());
   const auto browser = options.opens_browser ? browser_command() : std::nullopt;
+  const bool is_remote = is_remote_session();
   give_up_root();
   auto printed = write_output("-", [&](ByteSink& sink) { return sink.write((*server)->address() + "\n"); });
   if (!printed) return printed;
-  print_hints((*server)->port(), browser && open_browser(*browser, **server));
+  print_hints((*server)->port(), browser && open_browser(*browser, **server), is_remote);
   (*server)->run();
   return {};
 }

@@ -1,8 +1,12 @@
 #include "app/source_files.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "capture/source_keeper.h"
+#include "capture/source_map.h"
+#include "capture/source_names.h"
 #include "os/file.h"
 
 namespace nodescope {
@@ -12,9 +16,12 @@ namespace {
 constexpr std::uint64_t kMaxBytes = 8u << 20;
 constexpr std::uint64_t kMaxMapBytes = 32u << 20;  // of a bundle
 
-std::string_view folder_of(std::string_view name) {
-  const std::size_t slash = name.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : name.substr(0, slash + 1);
+Result<std::string> read_source(const std::optional<std::string>& path, std::uint64_t limit) {
+  auto content = path ? read_regular_file(*path, limit) : fail(ErrorCode::kNotFound, "");
+  // /proc has files without a size, which are no sources.
+  if (!content || content->empty())
+    return fail(ErrorCode::kNotFound, "This file is not at hand: not here, not a plain file, or too large.");
+  return content;
 }
 
 }  // namespace
@@ -24,24 +31,37 @@ void SourceFiles::add(const Profile& profile) {
   for (std::size_t i = 0; i < profile.frames.size(); ++i) {
     const std::string_view file = profile.text(profile.frames[FrameId{i}].file);
     if (file.empty() || file.contains('\0')) continue;
-    if (names_.emplace(file).second) folders_.emplace(folder_of(file));
+    if (names_.emplace(file).second) folders_.emplace(folder_of_source(file));
   }
 }
 
 bool SourceFiles::allows(std::string_view name) const {
   return names_.contains(std::string(name)) || (name.ends_with(".map") && !name.ends_with("/.map") &&
-                                                folders_.contains(std::string(folder_of(name))));
+                                                folders_.contains(std::string(folder_of_source(name))));
 }
 
 Result<std::string> SourceFiles::read(const std::string& name) const {
   if (!allows(name)) return fail(ErrorCode::kPermission, "No frame of a loaded recording names this file.");
-  const auto path = path_of_source(name);
-  const std::uint64_t limit = name.ends_with(".map") ? kMaxMapBytes : kMaxBytes;
-  auto content = path ? read_regular_file(*path, limit) : fail(ErrorCode::kNotFound, "");
-  // /proc has files without a size, which are no sources.
-  if (!content || content->empty())
-    return fail(ErrorCode::kNotFound, "This file is not at hand: not here, not a plain file, or too large.");
-  return content;
+  return read_source(path_of_source(name), name.ends_with(".map") ? kMaxMapBytes : kMaxBytes);
+}
+
+Result<std::string> SourceFiles::read_original(const std::string& path, const std::string& generated) {
+  if (generated_ != generated) {
+    originals_ = originals_of(generated);
+    generated_ = generated;
+  }
+  if (std::ranges::find(originals_, path) == originals_.end())
+    return fail(ErrorCode::kPermission, "No source map of a loaded recording leads to this file.");
+  return read_source(path, kMaxBytes);
+}
+
+std::vector<std::string> SourceFiles::originals_of(const std::string& generated) const {
+  const auto text = read(generated);
+  if (!text) return {};
+  if (const auto inside = source_map_inside(*text)) return originals_without_text(generated, *inside);
+  const auto name = name_of_source_map(generated, *text);
+  const auto map = name ? read(*name) : fail(ErrorCode::kNotFound, "");
+  return map ? originals_without_text(*name, *map) : std::vector<std::string>();
 }
 
 void keep_sources_of_disk(Profile& profile) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
 
 #include "base/result.h"
 #include "model/profile.h"
@@ -19,11 +20,19 @@ class SourceFiles {
   // kPermission: no frame names it, nor a file in whose folder it is a source map.  kNotFound: not at hand.
   Result<std::string> read(const std::string& name) const;
 
+  // What `generated`, which a frame names, was made from: a path that its source map leads to.
+  // kPermission: it does not.
+  Result<std::string> read_original(const std::string& path, const std::string& generated);
+
  private:
   bool allows(std::string_view name) const;
+  std::vector<std::string> originals_of(const std::string& generated) const;
 
   std::unordered_set<std::string> names_;
   std::unordered_set<std::string> folders_;  // of them, with the slash at the end
+  // Of the file that was asked about last: a page wants all of one bundle.
+  std::string generated_;
+  std::vector<std::string> originals_;
 };
 
 // Puts the texts of the files that `profile` names into it, under the same rules.  Those that it has stay.

@@ -31,8 +31,8 @@ Result<StoppedStacks> read_stopped_stacks(v8::ProcessView& view, Diagnostics& di
   view.begin_generation();
   StoppedStacks stacks;
   for (const StoppedThread& thread : stopped->threads())
-    stacks.threads.push_back(
-        {thread.tid, view.read_stack(register_set(thread.registers), thread.registers.fs_base)});
+    stacks.threads.push_back({thread.tid, Address{thread.registers.rsp},
+                              view.read_stack(register_set(thread.registers), thread.registers.fs_base)});
   stacks.stopped_ns = stopped->resume_ns();
   return stacks;
 }

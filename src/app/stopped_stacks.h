@@ -14,6 +14,7 @@ namespace nodescope {
 
 struct ThreadStack {
   pid_t tid = 0;
+  Address stack_pointer;
   v8::Stack stack;
 };
 

@@ -14,11 +14,11 @@ TargetSpec TargetOptions::spec() const {
 
 void add_target_options(CLI::App& command, TargetOptions& options, HowMany how_many) {
   const bool one = how_many == HowMany::kOne;
-  CLI::Option* target =
-      command.add_option("TARGET", options.targets,
-                         "A pid; a pattern in the script, the title or pm2's name; a container's name or the "
-                         "beginning of its id; "
-                         "a cgroup's path. The prefixes name:, container: and cgroup: leave no choice");
+  CLI::Option* target = command.add_option(
+      "TARGET", options.targets,
+      "A pid; a pattern in the script, the title, pm2's or the program's name; a container's name or the "
+      "beginning of its id; "
+      "a cgroup's path. The prefixes name:, container: and cgroup: leave no choice");
   CLI::Option* pid = command.add_option("-p,--pid", options.pids, "The process, as for perf and py-spy");
   target->type_name("");
   pid->type_name("PID");

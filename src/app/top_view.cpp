@@ -97,6 +97,12 @@ bool press_key(TopView& view, char key) {
   return true;
 }
 
+std::size_t SampleWindow::first_sample(Time now, std::size_t samples) {
+  marks_.push_back({now, samples});
+  while (marks_.size() > 1 && now - marks_[1].time >= length_) marks_.pop_front();
+  return marks_.front().samples;
+}
+
 std::string top_text(const Profile& profile, const SamplingCounts& counts, const TopView& view,
                      std::size_t first_sample, TopSize size) {
   FunctionTableOptions options;
@@ -122,6 +128,7 @@ std::string top_text(const Profile& profile, const SamplingCounts& counts, const
           "\n";
   text += rows_text(table, view, size);
   text += "\n";
+  if (view.has_ended) return text + fit("The process has ended: this is what it did last", size.columns);
   if (view.typing_filter) return text + fit("filter: " + printable(view.filter) + "_", size.columns);
   const std::string filter = view.filter.empty() ? "" : fmt::format(" [{}]", printable(view.filter));
   return text +

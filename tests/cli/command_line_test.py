@@ -79,10 +79,28 @@ class Help(CommandLineTest):
 
     def test_wrong_usage_is_exit_code_2_and_says_why(self):
         for arguments in (["no-such-command"], [], ["flame", "--no-such-option"], ["report", "--by", "nothing", "-"],
-                          ["report", "--from", "soon", "-"], ["diff", "one"]):
+                          ["report", "--from", "soon", "-"], ["report", "--top", "-1", "-"], ["diff", "one"]):
             done = run(*arguments, stdin=FOLDED.encode(), check=False)
             self.assertEqual(done.returncode, 2, arguments)
             self.assertTrue(done.stderr, arguments)
+
+    def test_an_unknown_command_is_named_with_the_nearest_one(self):
+        done = run("reprot", check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr.decode(), "nodescope: there is no command \"reprot\"; did you mean 'report'?\n")
+        self.assertIn("'nodescope help' lists them", run("xyzzy", check=False).stderr.decode())
+
+    def test_help_is_a_command_too(self):
+        self.assertEqual(text("help"), text("--help"))
+        self.assertEqual(text("help", "record"), text("record", "--help"))
+        self.assertEqual(run(check=False).stderr.decode(), text("--help"))
+        self.assertEqual(run("help", "reprot", check=False).returncode, 2)
+
+    def test_a_number_that_is_none(self):
+        for value, problem in (("abc", "abc is not a number"), ("1x", "1x is not a number"), ("0", "0 is not between 0.1 and ")):
+            done = run("record", "-d", value, "1", check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"--duration: {problem}", done.stderr.decode())
 
     def test_man_page_has_no_roff_errors(self):
         page = self.put("nodescope.1", text("man"))
@@ -174,6 +192,23 @@ class Reading(CommandLineTest):
         profile = self.put("a", FOLDED)
         self.assertEqual(json.loads(text("report", profile, profile, "--json"))["total"], 200)
 
+    def test_counts_beyond_all_bounds_are_told(self):
+        huge = "".join(f"a;{name} 9223372036854775807\n" for name in "bcd").encode()
+        done = run("report", "--json", stdin=huge)
+        report = json.loads(done.stdout)
+        self.assertEqual({row["name"] for row in report["rows"]}, {"a", "b", "c", "d"})
+        self.assertIn("2^62", report["diagnostics"][0]["what"])
+        self.assertIn("nodescope: standard input: counts that add up to more than 2^62", done.stderr.decode())
+        self.assertIn("nodescope: standard input: counts", run("flame", stdin=huge).stderr.decode())
+        # Lines that could be an address and a symbol, too.
+        info = json.loads(text("info", "--json", "-", stdin=b"a 18446744073709551615\na 5\n"))
+        self.assertEqual(info["facts"]["format"], "folded")
+
+    def test_rows_that_are_no_functions_have_no_kind(self):
+        for by in ("package", "file", "module", "thread", "process"):
+            self.assertNotIn("kind", text("report", "--by", by, stdin=FOLDED.encode()).split("\n\n")[1], by)
+        self.assertIn("kind     function", text("report", stdin=FOLDED.encode()))
+
     def test_what_is_no_profile_is_named(self):
         for content, expected in ((b"", "empty"), (b"\x7fELF\x02\x01\x01", "ELF"), (b"\x89PNG\r\n", "PNG"), (bytes(range(256)) * 8, "nodescope knows")):
             done = run("info", self.put("x", content), check=False)
@@ -192,6 +227,18 @@ class Filters(CommandLineTest):
     def report(self, *arguments):
         return json.loads(text("report", self.put("perf.script", PERF_SCRIPT), "--json", *arguments))
 
+    def test_causes_are_the_headline(self):
+        """What the collector calls is the collector's; a kernel below a regular expression is the regular expression's."""
+        script = PERF_SCRIPT + """node  4711/4712  [001]  102.000000:   20202020 cpu-clock:pppH:
+\tffffffff81000000 clear_page_erms+0x1 ([kernel.kallsyms])
+\t           402000 v8::internal::Heap::CollectGarbage(v8::internal::AllocationSpace)+0x10 (/usr/bin/node)
+
+"""
+        path = self.put("causes", script)
+        self.assertEqual(text("report", path).splitlines()[1], "by cause: gc 50.0 %, js 25.0 %, regexp 25.0 %")
+        causes = json.loads(text("report", path, "--json"))["causes"]
+        self.assertEqual({cause: sum for cause, sum in causes.items() if sum}, {"js": 10101010, "regexp": 10101010, "gc": 20202020})
+
     def test_samples_add_up(self):
         for arguments in ([], ["--to", "1s"], ["--kind", "kernel"], ["--match", "fib"], ["--process", "99"]):
             samples = self.report(*arguments)["samples"]
@@ -204,6 +251,26 @@ class Filters(CommandLineTest):
                                     (["--thread", "1"], 0), (["--kind", "js"], 1), (["--kind", "js", "--kind", "kernel"], 2),
                                     (["--match", "FIB", "--ignore-case"], 1), (["--exclude", "fib"], 1)):
             self.assertEqual(self.report(*arguments)["samples"]["shown"], expected, arguments)
+
+    def test_filters_that_leave_nothing_say_so(self):
+        script = self.put("perf.script", PERF_SCRIPT)
+        for arguments, expected in ((["--process", "nope"], "perf.script: nothing matches --process nope; processes: node (4711)"),
+                                    (["--thread", "nope"], "perf.script: nothing matches --thread nope; threads: node (4712)"),
+                                    (["--match", "nope"], "perf.script: nothing matches --match nope")):
+            for command in ("report", "flame"):
+                self.assertEqual(run(command, script, *arguments).stderr.decode().split("\n")[0], f"nodescope: {expected}")
+        self.assertEqual(run("report", script, "--match", "fib").stderr, b"")
+        many = self.put("many", "".join(PERF_SCRIPT.replace("4711/4712", f"{pid}/{pid}") for pid in range(101, 109)))
+        self.assertIn("processes: node (101), node (102), node (103), node (104), node (105) and 3 more\n",
+                      run("report", many, "--process", "nope").stderr.decode())
+
+    def test_times_are_asked_for_only_where_there_are_some(self):
+        folded = self.put("a.folded", FOLDED)
+        for arguments in (["report", "--from", "0s"], ["report", "--to", "1s"], ["flame", "--from", "1s"], ["report", "--stalls", "--from", "1s"]):
+            done = run(*arguments, folded, check=False)
+            self.assertEqual(done.returncode, 2, arguments)
+            self.assertEqual(done.stderr.decode(), "nodescope: a.folded: its samples have no times, so --from and --until select nothing\n")
+        self.assertEqual(text("report", "--stalls", folded), "No stall can be told: the samples of a.folded have no times.\n")
 
     def test_weights_are_time_and_samples_when_asked(self):
         self.assertEqual(self.report()["total"], 20202020)
@@ -261,6 +328,29 @@ class Writing(CommandLineTest):
             root = xml.etree.ElementTree.fromstring(svg)
             self.assertTrue(root.tag.endswith("svg"))
             self.assertNotIn(b"<script>alert", svg)
+
+    def test_marks_of_folded_text_colour_boxes_as_in_flamegraph_pl(self):
+        """Colours are those of FlameGraph's flamegraph.pl (commit 41fee1f of 2024) for the same lines and options."""
+        folded = self.put("marks", "java;start_thread;JavaCalls::call_[i];io/Netty::go_[i] 40\n"
+                          "node;plainjit_[j];/app/a.js:3_[j] 30\nnode;plainjit_[j];org/x::y_[j] 20\n"
+                          "node;do_syscall_64_[k];rust::kernel_[k] 10\n")
+        expected = {
+            ("--colors=java",): {"JavaCalls::call": (81, 193, 193), "io/Netty::go": (62, 176, 176), "plainjit": (76, 224, 76),
+                                 "/app/a.js:3": (92, 238, 92), "org/x::y": (101, 247, 101), "do_syscall_64": (204, 104, 0),
+                                 "rust::kernel": (219, 219, 66), "start_thread": (208, 62, 62)},
+            ("--colors=js",): {"JavaCalls::call": (203, 203, 60), "io/Netty::go": (186, 186, 54), "plainjit": (76, 189, 189),
+                               "/app/a.js:3": (92, 238, 92), "org/x::y": (101, 247, 101), "do_syscall_64": (204, 104, 0)},
+            ("--colors=java", "--hash"): {"JavaCalls::call": (81, 193, 193), "io/Netty::go": (89, 200, 200),
+                                          "plainjit": (93, 239, 93), "do_syscall_64": (243, 143, 0)},
+            ("--colors=js", "--hash"): {"plainjit": (93, 204, 204), "org/x::y": (96, 242, 96)},
+            ("--colors=hot", "--hash"): {"JavaCalls::call": (238, 120, 36), "plainjit": (237, 165, 35), "do_syscall_64": (236, 189, 34)},
+            ("--colors=mem", "--hash"): {"JavaCalls::call": (0, 223, 109), "plainjit": (0, 222, 150), "do_syscall_64": (0, 221, 173)},
+            ("--colors=io",): {"JavaCalls::call": (111, 111, 218), "plainjit": (106, 106, 214), "do_syscall_64": (93, 93, 202)},
+        }
+        for options, colours in expected.items():
+            boxes = re.findall(r'fill="#(\w{6})"><title>([^<]*) \(', text("flame", folded, *options))
+            shown = {name: tuple(bytes.fromhex(colour)) for colour, name in boxes}
+            self.assertEqual({name: shown[name] for name in colours}, colours, options)
 
     def test_tables_and_json(self):
         profile = self.put("a", FOLDED)

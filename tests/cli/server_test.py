@@ -62,6 +62,13 @@ class View:
         self.said = err
         return self.process.returncode
 
+    def wait_until_said(self, words):
+        """The line of its standard error with these words."""
+        for line in self.process.stderr:
+            if words in line:
+                return line
+        raise AssertionError(f"it ended without {words!r}")
+
     def connect(self, timeout=30):
         return socket.create_connection(("127.0.0.1", self.port), timeout=timeout)
 
@@ -116,8 +123,17 @@ class ServerTest(unittest.TestCase):
         (cls.path / "large.js").write_bytes(b"x" * ((8 << 20) + 1))
         (cls.path / "private.js").write_text("only root reads this")
         (cls.path / "private.js").chmod(0o600)
+        (cls.path / "src").mkdir()
+        (cls.path / "src/a.ts").write_text("let a: number;")
+        (cls.path / "src/link.ts").symlink_to(cls.path / "secret.js")
+        (cls.path / "secret.json").write_text("{}")
+        (cls.path / ".env").write_text("secret")
+        cls.mapped = cls.path / "mapped.js"
+        cls.mapped.write_text("function f() {}\n//# sourceMappingURL=mapped.js.map\n")
+        (cls.path / "mapped.js.map").write_text(json.dumps({"version": 3, "mappings": "", "sources": [
+            "src/a.ts", "src/link.ts", "../../../../../etc/passwd", ".env", "secret.json", "../other/a.ts"]}))
         cls.named = [cls.source, *(cls.path / name for name in ("link.js", "fifo.js", "folder.js", "large.js", "private.js")),
-                     "/dev/zero", "/proc/self/environ", "node:fs", f"file://{cls.source}"]
+                     "/dev/zero", "/proc/self/environ", "node:fs", f"file://{cls.source}", cls.mapped]
         cls.profile = cls.path / "app.cpuprofile"
         cls.profile.write_text(cpuprofile(cls.named))
         cls.view = View(cls.profile, "--no-open")
@@ -310,6 +326,21 @@ class Sources(ServerTest):
             self.assertEqual(reply.headers["content-type"], "text/plain; charset=utf-8")
         self.assertEqual(self.source_of(self.path / "bundle.map").body, b'{"version":3}')
 
+    def original_of(self, path, generated):
+        return self.view.get(f"source?path={quote(str(path), safe='')}&of={quote(str(generated), safe='')}")
+
+    def test_what_a_source_map_leads_to_is_given(self):
+        self.assertEqual(self.original_of(self.path / "src/a.ts", self.mapped).body, b"let a: number;")
+        self.assertEqual(self.source_of(self.path / "src/a.ts").status, 403)
+        # The map names these too.
+        for path in ("/etc/passwd", self.path / ".env", self.path / "secret.json", self.path.parent / "other/a.ts"):
+            self.assertEqual(self.original_of(path, self.mapped).status, 403, path)
+        self.assertEqual(self.original_of(self.path / "src/link.ts", self.mapped).status, 404)
+        for generated in (self.source, self.path / "secret.js", "/etc/passwd", "node:fs"):
+            self.assertEqual(self.original_of(self.path / "src/a.ts", generated).status, 403, generated)
+        for query in ("path=/x&of=", "path=/x&of=/y&of=/z", "of=/y&path=/x", "path=/x&to=/y", "path=/x&", "path=/x&of=%00"):
+            self.assertEqual(self.view.get(f"source?{query}").status, 400, query)
+
     def test_a_file_that_no_frame_names_is_forbidden(self):
         for path in (self.path / "secret.js", "/etc/passwd", "/etc/hostname", f"{self.path}/./app.js", f"{self.path}//app.js",
                      f"{self.path}/folder.js/../app.js", f"{self.path}/../{self.path.name}/app.js", "app.js", "", " "):
@@ -381,6 +412,23 @@ class Process(ServerTest):
         view = View(self.profile, environment={"SSH_CONNECTION": "10.0.0.1 1 10.0.0.2 22"})
         view.stop()
         self.assertIn(f"ssh -N -L {view.port}:127.0.0.1:{view.port} ", view.said)
+
+    def test_a_session_by_ssh_is_known_though_sudo_removes_what_tells_it(self):
+        shell = shutil.copy("/bin/sh", self.path / "sshd")
+        with subprocess.Popen([shell, "-c", f"'{PROGRAM}' view '{self.profile}'; true"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env={"PATH": os.environ["PATH"], "DISPLAY": "localhost:10.0"}, start_new_session=True) as process:
+            port = re.match(r"http://127\.0\.0\.1:(\d+)/", process.stdout.readline()).group(1)
+            hint = process.stderr.readline() + process.stderr.readline()
+            os.killpg(process.pid, signal.SIGTERM)
+        self.assertIn(f"ssh -N -L {port}:127.0.0.1:{port} ", hint)
+
+    def test_a_browser_that_fails_is_told(self):
+        if os.geteuid() == 0:
+            self.path.chmod(0o777)
+        view = View(self.profile, environment={"BROWSER": "false --window", "SUDO_UID": "12345", "SUDO_GID": "12345"})
+        said = view.wait_until_said("No browser")
+        self.assertEqual(view.stop(), 0)
+        self.assertIn("No browser has opened: false ended with code 1. Open the address above", said)
 
     def browser(self, name):
         """A program that writes down its address and who it is."""

@@ -60,7 +60,7 @@ Result<Profile> read_any(std::unique_ptr<ByteSource> source, bool name_unknown_b
 Result<Profile> select_event(Profile profile, const std::string& event, const std::string& name) {
   SelectionOptions options;
   options.event = event;
-  auto selected = select(std::move(profile), options);
+  auto selected = select(std::move(profile), options, name);
   if (!selected) return std::unexpected(selected.error());
   const std::uint64_t left_out = selected->accounting.other_events;
   if (event.empty() && left_out != 0 && !has_two_counts(selected->profile)) {

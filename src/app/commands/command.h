@@ -23,8 +23,15 @@ void add_doctor_command(CLI::App& app, Run& run);
 void add_dump_command(CLI::App& app, Run& run);
 void add_flame_command(CLI::App& app, Run& run);
 void add_info_command(CLI::App& app, Run& run);
-// `program` is the command behind "--" to start and record; empty: none.
-void add_record_command(CLI::App& app, Run& run, const std::vector<std::string>& program);
+
+// The command behind "--" to start and record.
+struct RecordedCommand {
+  std::vector<std::string> arguments;  // empty: none
+  int exit_code = 0;  // how it ended, unless that was our doing: 128 + signal if one ended it
+};
+// `program` outlives `run`, which sets its exit code.
+void add_record_command(CLI::App& app, Run& run, RecordedCommand& program);
+
 void add_ps_command(CLI::App& app, Run& run);
 void add_report_command(CLI::App& app, Run& run);
 void add_top_command(CLI::App& app, Run& run);

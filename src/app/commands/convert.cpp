@@ -66,7 +66,7 @@ Result<void> convert(const Options& options) {
   if (!writer) return std::unexpected(writer.error());
   auto profile = read_inputs(options.inputs);
   if (!profile) return std::unexpected(profile.error());
-  auto selected = select(std::move(*profile), options.selection);
+  auto selected = select(std::move(*profile), options.selection, joined_names(options.inputs));
   if (!selected) return std::unexpected(selected.error());
   if (options.sources) keep_sources_of_disk(selected->profile);
   const std::string path =

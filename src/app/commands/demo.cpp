@@ -61,7 +61,7 @@ Result<std::vector<pid_t>> wait_for_service(HeldProgram& service) {
   return fail(ErrorCode::kSystem, "the sample service did not start");
 }
 
-Result<Profile> record_service(unsigned seconds, const std::string& output) {
+Result<Recorded> record_service(unsigned seconds, const std::string& output) {
   auto folder = TemporaryFolder::create();
   if (!folder) return std::unexpected(folder.error());
   const std::string script = folder->path() + "/service.js";
@@ -79,7 +79,8 @@ Result<Profile> record_service(unsigned seconds, const std::string& output) {
   if (!pids) return std::unexpected(pids.error());
   fmt::print(stderr, "Recording a small cluster with load for {} s: processes {}\n", seconds,
              fmt::join(*pids, ", "));
-  SamplingSession session({.frequency_hz = kFrequency});
+  // Its script is gone when somebody looks at it.
+  SamplingSession session({.frequency_hz = kFrequency, .keep_sources = true});
   if (auto attached = attach_all(session, *pids); !attached) return std::unexpected(attached.error());
   return record(session, {static_cast<double>(seconds), output}, [&] { return !session.has_targets(); });
 }
@@ -93,15 +94,16 @@ Result<void> write_view(const Profile& profile, const std::string& path) {
 Result<void> demo(const Options& options) {
   const std::string svg = options.name + ".svg";
   const std::string recording = options.name + ".nscope";
-  const auto profile = record_service(options.seconds, recording);
-  if (!profile) return std::unexpected(profile.error());
-  if (auto written = write_view(*profile, svg); !written) return written;
+  const auto recorded = record_service(options.seconds, recording);
+  if (!recorded) return std::unexpected(recorded.error());
+  const Profile& profile = recorded->profile;
+  if (auto written = write_view(profile, svg); !written) return written;
   auto shown =
-      write_output("-", [&](ByteSink& sink) { return sink.write("\n" + recording_summary(*profile)); });
+      write_output("-", [&](ByteSink& sink) { return sink.write("\n" + recording_summary(profile)); });
   if (!shown) return shown;
   fmt::print(stderr, "\n{}: open it in a browser\n{}: nodescope report {} --my-code\n", svg, recording,
              recording);
-  return end_with_page(*profile, recording, !options.no_open);
+  return end_with_page(profile, recording, !options.no_open);
 }
 
 }  // namespace

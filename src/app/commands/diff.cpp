@@ -150,7 +150,7 @@ Result<void> write_svg(const Diff& diff, DiffTreeOptions tree, const FlameOption
 Result<Selected> read_side(const std::string& path, const SelectionOptions& selection) {
   auto profile = read_input(path);
   if (!profile) return std::unexpected(profile.error());
-  return select(std::move(*profile), selection);
+  return select(std::move(*profile), selection, joined_names({path}));
 }
 
 Result<void> diff(const Options& options) {
@@ -201,7 +201,9 @@ void add_diff_command(CLI::App& app, Run& run) {
   command->add_option("--width-of", options->width_of, "What the width of a box shows: after, before or both")
       ->type_name("SIDE");
   command->add_flag("--reverse", options->reverse, "Merge from the innermost function");
-  command->add_option("--top", options->top, "How many rows of the table (30); 0 for all")->type_name("N");
+  command->add_option("--top", options->top, "How many rows of the table (30); 0 for all")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
   command->add_flag("--json", options->json, "For programs");
   add_flame_flags(*command, options->flame);
   add_selection_options(*command, options->selection);

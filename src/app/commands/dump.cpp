@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <ranges>
 
 #include "app/commands/command.h"
 #include "app/function_report.h"
@@ -11,7 +12,9 @@
 #include "app/stopped_stacks.h"
 #include "app/target_options.h"
 #include "base/text.h"
+#include "capture/thread_names.h"
 #include "formats/json/writer.h"
+#include "formats/symbol_name.h"
 #include "v8/process_view.h"
 
 namespace nodescope {
@@ -52,11 +55,11 @@ struct Dump {
   Diagnostics diagnostics;
 };
 
-DumpedFrame describe(v8::ProcessView& view, const v8::NativeFrame& native, Diagnostics&) {
-  v8::NativeSymbol symbol = view.resolve(native);
+DumpedFrame describe(v8::ProcessView& view, const v8::NativeFrame& native, Diagnostics& diagnostics) {
+  v8::NativeSymbol symbol = view.resolve(native, diagnostics);
   DumpedFrame frame;
   frame.kind = "native";
-  frame.sure = !symbol.name.empty();
+  frame.sure = !symbol.name.empty() && !symbol.is_written;
   frame.function = symbol.name.empty() ? "[unknown]" : std::move(symbol.name);
   frame.file = std::move(symbol.module);
   return frame;
@@ -67,14 +70,16 @@ DumpedFrame describe(v8::ProcessView& view, const v8::Frame& js, Diagnostics& di
   frame.kind = v8::to_string(js.kind);
   frame.function = v8::display_name(js);
   if (frame.function.empty()) frame.function = "(anonymous)";
-  // The kind is known and the name is what the process once wrote down.
-  const bool is_nameless = js.kind == v8::FrameKind::kRegExp || js.kind == v8::FrameKind::kUnknownJs;
-  std::string noted = is_nameless ? view.name_in_perf_map(js.pc, diagnostics) : std::string();
-  if (!noted.empty()) {
-    frame.function = std::move(noted);
-    frame.sure = false;
-    frame.tier = js.tier;
-    return frame;
+  const bool has_kind_only =
+      js.function.empty() && js.kind != v8::FrameKind::kJs && js.kind != v8::FrameKind::kBuiltin;
+  if (has_kind_only) {
+    const std::string written = view.written_name(js.pc, diagnostics);
+    if (!written.empty()) {
+      frame.function = parse_symbol_name(written).function;
+      frame.sure = false;
+      frame.tier = js.tier;
+      return frame;
+    }
   }
   frame.tier = js.tier;
   frame.inlined = js.inlined;
@@ -90,9 +95,14 @@ DumpedFrame describe(v8::ProcessView& view, const v8::Frame& js, Diagnostics& di
   return frame;
 }
 
-std::string thread_name(const v8::ProcessView& view, pid_t tid) {
-  if (tid == view.process().pid()) return "main";
-  return nodescope::thread_name(view.process().pid(), tid);
+// As recordings name it.
+std::string thread_name(v8::ProcessView& view, const DumpedThread& thread, Address stack_pointer) {
+  ThreadBegin begin;
+  for (const DumpedFrame& frame : thread.frames | std::views::reverse | std::views::take(kRoleDepth))
+    begin.functions.push_back(frame.function);
+  begin.complete = thread.end == UnwindEnd::kRoot;
+  begin.stack_pointer = stack_pointer;
+  return name_thread(view.process().pid(), thread.tid, begin, &view);
 }
 
 // The process stands still only while stacks are read; names and lines are looked up afterwards.
@@ -108,12 +118,12 @@ Result<Dump> take_dump(std::int32_t pid, bool arguments) {
   if (!stopped) return std::unexpected(stopped.error());
   dump.stopped_ns = stopped->stopped_ns;
   for (const ThreadStack& read : stopped->threads) {
-    DumpedThread& thread =
-        dump.threads.emplace_back(DumpedThread{read.tid, thread_name(**view, read.tid), {}, read.stack.end});
+    DumpedThread& thread = dump.threads.emplace_back(DumpedThread{read.tid, {}, {}, read.stack.end});
     for (const v8::StackEntry& entry : read.stack.entries) {
       thread.frames.push_back(
           std::visit([&](const auto& frame) { return describe(**view, frame, dump.diagnostics); }, entry));
     }
+    thread.name = thread_name(**view, thread, read.stack_pointer);
     if (read.stack.has_gap) {
       dump.diagnostics.warn("native frames are missing before the JavaScript part of a stack",
                             fmt::format("thread {}", thread.tid));

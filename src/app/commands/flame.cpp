@@ -44,7 +44,7 @@ Result<void> flame(const Options& options) {
   if (!flame_options) return std::unexpected(flame_options.error());
   auto profile = read_inputs(options.inputs);
   if (!profile) return std::unexpected(profile.error());
-  auto selected = select(std::move(*profile), options.selection);
+  auto selected = select(std::move(*profile), options.selection, joined_names(options.inputs));
   if (!selected) return std::unexpected(selected.error());
   const std::string path = binary_output_path(options.output, "flame.svg");
   FlameReport report;
@@ -55,7 +55,7 @@ Result<void> flame(const Options& options) {
     return {};
   });
   if (!written) return written;
-  print_diagnostics(report.diagnostics, path);
+  print_diagnostics(report.diagnostics, joined_names(options.inputs));
   return save_palette(options.flame, report.palette);
 }
 

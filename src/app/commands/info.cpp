@@ -201,7 +201,7 @@ Result<void> write_json(const Selected& selected, const Contents& contents, Byte
 Result<void> info(const Options& options) {
   auto profile = read_input_quietly(options.input);
   if (!profile) return std::unexpected(profile.error());
-  auto selected = select(std::move(*profile), options.selection);
+  auto selected = select(std::move(*profile), options.selection, joined_names({options.input}));
   if (!selected) return std::unexpected(selected.error());
   const Contents contents = derive_contents(selected->profile);
   return write_output(options.output, [&](ByteSink& sink) {

@@ -102,11 +102,8 @@ std::string list_text(const NodeProcessList& list) {
   std::string text = rows.size() > 1 ? table_text(rows) : "No Node.js process was found.\n";
   if (list.unreadable > 0) {
     const auto shown = std::ranges::count(list.processes, false, &NodeProcess::readable);
-    text += fmt::format(
-        "\nCould not be looked at, because of other users or namespaces: {} ({} of them shown, by name only, "
-        "with "
-        "\"?\"). Root with CAP_SYS_PTRACE can.\n",
-        list.unreadable, shown);
+    text += fmt::format("\nCould not be looked at: {} ({} of them shown, by name only, with \"?\"): {}.\n",
+                        list.unreadable, shown, why_not_looked_at(read_privileges()));
   }
   return text;
 }

@@ -11,6 +11,7 @@
 #include "app/recorder.h"
 #include "app/show_page.h"
 #include "app/target_options.h"
+#include "base/text.h"
 #include "capture/sampling_session.h"
 #include "os/process.h"
 #include "target/command_binary.h"
@@ -25,7 +26,6 @@ constexpr double kMaxSeconds = 365 * 86'400.0;
 
 struct Options {
   TargetOptions targets;
-  std::vector<std::string> program;
   std::optional<double> seconds;
   unsigned frequency = 99;
   bool children = false;
@@ -43,52 +43,75 @@ std::string default_output() {
                      time.hours().count(), time.minutes().count(), time.seconds().count());
 }
 
-Result<void> show(const Profile& profile, const std::string& output, bool opens_browser) {
+Result<void> show(const Recorded& recorded, const std::string& output, bool opens_browser) {
+  const Profile& profile = recorded.profile;
   print_diagnostics(profile.diagnostics, output);
-  auto shown = write_output("-", [&](ByteSink& sink) { return sink.write(recording_summary(profile)); });
+  const std::string text = recording_summary(profile) + course_text(recorded.course);
+  auto shown = write_output("-", [&](ByteSink& sink) { return sink.write(text); });
   if (!shown) return shown;
   if (output.ends_with(".nscope")) return end_with_page(profile, output, opens_browser);
   fmt::print(stderr, "\n{}\n", output);
   return {};
 }
 
-Result<Profile> record_processes(const Options& options, const std::string& output) {
+Result<Recorded> record_processes(const Options& options, const std::string& output) {
   const auto pids = select_targets(options.targets.spec());
   if (!pids) return std::unexpected(pids.error());
-  SamplingSession session({options.frequency, options.children, false, options.sources});
+  SamplingSession session({options.frequency, options.children, options.sources});
   if (auto attached = attach_all(session, *pids); !attached) return std::unexpected(attached.error());
   return record(session, {options.seconds.value_or(kDefaultSeconds), output},
                 [&] { return !session.has_targets(); });
 }
 
 // A command is recorded until it ends, with all processes that it starts: `npm start` is not Node.js itself.
-Result<Profile> record_program(const Options& options, const std::string& output) {
-  auto program = HeldProgram::start(options.program);
+// Processes that are given beside it are recorded for as long.
+Result<Recorded> record_command(const Options& options, RecordedCommand& command, const std::string& output) {
+  std::vector<pid_t> pids;
+  if (!options.targets.spec().empty()) {
+    auto selected = select_targets(options.targets.spec());
+    if (!selected) return std::unexpected(selected.error());
+    pids = std::move(*selected);
+  }
+  auto program = HeldProgram::start(command.arguments);
   if (!program) return std::unexpected(program.error());
-  SamplingSession session({options.frequency, true, true, options.sources});
-  if (const auto binary = find_binary_of_command(options.program)) session.prepare_binary(*binary);
-  if (auto attached = session.attach(program->pid()); !attached) return std::unexpected(attached.error());
+  SamplingSession session({options.frequency, options.children, options.sources});
+  if (const auto binary = find_binary_of_command(command.arguments)) session.prepare_binary(*binary);
+  if (auto attached = attach_all(session, pids); !attached) return std::unexpected(attached.error());
+  if (auto attached = session.attach_before_exec(program->pid()); !attached)
+    return std::unexpected(attached.error());
   if (auto started = program->let_go(); !started) return std::unexpected(started.error());
-  auto profile = record(session, {options.seconds, output}, [&] { return program->exit_code().has_value(); });
+  auto recorded =
+      record(session, {options.seconds, output}, [&] { return program->exit_code().has_value(); });
+  // That it was ended by Ctrl-C or by us is no failure.
+  const bool interrupted = recorded && recorded->course.end == RecordingEnd::kInterrupted;
+  if (!interrupted) command.exit_code = program->exit_code().value_or(0);
   program->end();
-  return profile;
+  return recorded;
 }
 
-Result<void> run_record(const Options& options) {
+void warn_about_sources(const Options& options, const std::string& output) {
+  if (!options.sources || output.ends_with(".nscope") || output.ends_with(".html")) return;
+  fmt::print(stderr,
+             "nodescope: --sources does nothing here: {} has no room for them; .nscope and .html have\n",
+             printable(output));
+}
+
+Result<void> run_record(const Options& options, RecordedCommand& command) {
   const std::string output = options.output.empty() ? default_output() : options.output;
-  if (options.program.empty() && options.targets.spec().empty())
+  const bool has_command = !command.arguments.empty();
+  if (!has_command && options.targets.spec().empty())
     return fail(ErrorCode::kUsage, "nothing to record: give a process, or a command after --");
-  const auto profile =
-      options.program.empty() ? record_processes(options, output) : record_program(options, output);
-  if (!profile) return std::unexpected(profile.error());
-  return show(*profile, output, !options.no_open);
+  warn_about_sources(options, output);
+  const auto recorded =
+      has_command ? record_command(options, command, output) : record_processes(options, output);
+  if (!recorded) return std::unexpected(recorded.error());
+  return show(*recorded, output, !options.no_open);
 }
 
 }  // namespace
 
-void add_record_command(CLI::App& app, Run& run, const std::vector<std::string>& program) {
+void add_record_command(CLI::App& app, Run& run, RecordedCommand& program) {
   auto options = std::make_shared<Options>();
-  options->program = program;
   CLI::App* command = app.add_subcommand(
       "record", "Sample running processes and write a recording: JavaScript, native and kernel frames.");
   command->group("Live");
@@ -110,15 +133,20 @@ void add_record_command(CLI::App& app, Run& run, const std::vector<std::string>&
   command->add_flag("--no-open", options->no_open,
                     "Do not show the recording in the browser when it is done");
   command->footer(
-      "What follows -- is a command to start and to record, with its children, until it ends.\n"
+      "What follows -- is a command to start and to record, with its children, until it ends; processes "
+      "that\n"
+      "are given too are recorded for as long. Its exit code is then that of nodescope (128 + signal if one\n"
+      "ended it; 0 when Ctrl-C or -d did).\n"
       "The processes are not stopped, changed or restarted. Ctrl-C ends the recording and writes it.\n\n"
       "Examples\n"
       "  nodescope record 4711\n"
       "  nodescope record 4711 -d 10 -F 999 -o slow.svg\n"
       "  nodescope record --tree 4711             a cluster with all its workers\n"
       "  nodescope record server.js               by its script\n"
-      "  nodescope record -- node app.js");
-  command->callback([options, &run] { run = [options] { return run_record(*options); }; });
+      "  nodescope record -- node app.js\n"
+      "  nodescope record -p 4711 -- sleep 10     as with perf");
+  command->callback(
+      [options, &run, &program] { run = [options, &program] { return run_record(*options, program); }; });
 }
 
 }  // namespace nodescope

@@ -4,12 +4,14 @@
 #include <memory>
 
 #include "analysis/function_table.h"
+#include "analysis/summed_selection.h"
 #include "app/commands/command.h"
 #include "app/function_report.h"
 #include "app/input.h"
 #include "app/output.h"
 #include "app/selection_options.h"
 #include "app/stall_report.h"
+#include "base/text.h"
 #include "os/terminal.h"
 
 namespace nodescope {
@@ -48,21 +50,18 @@ Result<FunctionTableOptions> table_options(const Options& options) {
   return table;
 }
 
-std::string report_text(const Selected& selected, const FunctionTable& table, const Options& options) {
-  FunctionTableOptions by_kind;
-  by_kind.group = GroupBy::kKind;
-  by_kind.count = options.selection.count_by();
+std::string report_text(const Selected& selected, const CauseTotals& causes, const FunctionTable& table,
+                        const Options& options) {
   TableTextOptions text;
   text.top = options.top;
   text.heading = options.by;
   if (options.output == "-" && standard_output_is_terminal()) text.max_columns = terminal_columns();
-  return fmt::format("{}\n{}\n\n{}", accounting_text(selected.profile, selected.accounting),
-                     shares_text(derive_function_table(selected.profile, by_kind)),
-                     function_table_text(table, text));
+  return fmt::format("{}\n{}\n{}", accounting_text(selected.profile, selected.accounting),
+                     causes_text(causes), function_table_text(table, text));
 }
 
-Result<void> write_json(const Selected& selected, const FunctionTable& table, const Options& options,
-                        ByteSink& sink) {
+Result<void> write_json(const Selected& selected, const CauseTotals& causes, const FunctionTable& table,
+                        const Options& options, ByteSink& sink) {
   json::Writer json(sink);
   const Profile& profile = selected.profile;
   json.begin_object();
@@ -72,13 +71,17 @@ Result<void> write_json(const Selected& selected, const FunctionTable& table, co
   json.key("event").string(profile.events().empty() ? "" : profile.text(profile.events().front().name));
   json.key("unit").string(to_string(table.unit));
   json.key("total").count(table.total);
+  json.key("causes").begin_object();
+  for (std::size_t i = 0; i < kCauseCount; ++i)
+    json.key(to_string(static_cast<Cause>(i))).count(causes.by[i]);
+  json.end_object();
   json.key("by").string(options.by);
   json.key("rows").begin_array();
   const std::size_t count = options.top == 0 ? table.rows.size() : std::min(options.top, table.rows.size());
   for (const FunctionRow& row : std::span(table.rows).first(count)) {
     json.line().begin_object();
     json.key("name").string(row.name);
-    json.key("kind").string(to_string(row.kind));
+    if (has_kinds(table.group)) json.key("kind").string(to_string(row.kind));
     json.key("self").count(row.self);
     json.key("total").count(row.total);
     json.key("samples").count(row.samples);
@@ -91,6 +94,11 @@ Result<void> write_json(const Selected& selected, const FunctionTable& table, co
   return json.finish();
 }
 
+std::string untimed_stalls_text(const Options& options) {
+  return fmt::format("No stall can be told: the samples of {} have no times.\n",
+                     printable(joined_names(options.inputs)));
+}
+
 Result<void> report_stalls(const Options& options) {
   const auto at_least = parse_duration_ns(options.at_least);
   if (!at_least) {
@@ -100,12 +108,15 @@ Result<void> report_stalls(const Options& options) {
   auto profile = read_inputs(options.inputs);
   if (!profile) return std::unexpected(profile.error());
   profile->samples.sort_by_time();
-  const auto selection = selection_of(*profile, options.selection);
+  const auto selection = selection_of(*profile, options.selection, joined_names(options.inputs));
   if (!selection) return std::unexpected(selection.error());
   const auto stalls =
       derive_stalls(*profile, derive_overview(*profile), derive_causes(*profile), *selection, {*at_least});
   if (!stalls) return std::unexpected(stalls.error());
+  const bool can_tell = has_times(*profile) || !stalls->stalls.empty();
+  if (!can_tell && options.json) fmt::print(stderr, "nodescope: {}", untimed_stalls_text(options));
   return write_output(options.output, [&](ByteSink& sink) {
+    if (!can_tell && !options.json) return sink.write(untimed_stalls_text(options));
     return options.json ? write_stalls_json(*profile, *stalls, options.top, sink)
                         : sink.write(stalls_text(*profile, *stalls, *at_least, options.top));
   });
@@ -117,12 +128,24 @@ Result<void> report(const Options& options) {
   if (!table) return std::unexpected(table.error());
   auto profile = read_inputs(options.inputs);
   if (!profile) return std::unexpected(profile.error());
-  auto selected = select(std::move(*profile), options.selection);
+  const std::string name = joined_names(options.inputs);
+  const auto selection = selection_of(*profile, options.selection, name);
+  if (!selection) return std::unexpected(selection.error());
+  const auto causes = derive_cause_totals(*profile, *selection, options.selection.count_by());
+  if (!causes) return std::unexpected(causes.error());
+  auto selected = select(std::move(*profile), options.selection, name);
   if (!selected) return std::unexpected(selected.error());
   const FunctionTable functions = derive_function_table(selected->profile, *table);
+  if (functions.clipped) {
+    Diagnostics clipped;
+    clipped.warn(
+        "counts that add up to more than 2^62 were clipped: what comes behind counts less, or nothing");
+    print_diagnostics(clipped, name);
+    selected->profile.diagnostics.merge(clipped);
+  }
   return write_output(options.output, [&](ByteSink& sink) {
-    return options.json ? write_json(*selected, functions, options, sink)
-                        : sink.write(report_text(*selected, functions, options));
+    return options.json ? write_json(*selected, *causes, functions, options, sink)
+                        : sink.write(report_text(*selected, *causes, functions, options));
   });
 }
 
@@ -139,7 +162,9 @@ void add_report_command(CLI::App& app, Run& run) {
   command->add_option("--by", options->by, "function, file, package, module, kind, process or thread")
       ->type_name("WHAT");
   command->add_option("--sort", options->sort, "self, total or name")->type_name("COLUMN");
-  command->add_option("--top", options->top, "How many rows (30); 0 for all")->type_name("N");
+  command->add_option("--top", options->top, "How many rows (30); 0 for all")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
   command->add_flag("--stalls", options->stalls,
                     "Instead of functions: how long threads ran without a return to their event loop, and in "
                     "which function");

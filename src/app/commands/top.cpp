@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
-#include <deque>
 #include <memory>
 
 #include "app/commands/command.h"
@@ -32,31 +31,12 @@ struct Options {
   bool children = false;
 };
 
-// Where in the samples the last seconds begin.
-class Window {
- public:
-  explicit Window(double seconds) : length_(seconds) {}
-
-  std::size_t first_sample(std::size_t samples) {
-    const auto now = Clock::now();
-    marks_.push_back({now, samples});
-    while (marks_.size() > 1 && now - marks_[1].time >= length_) marks_.pop_front();
-    return marks_.front().samples;
-  }
-
- private:
-  struct Mark {
-    Clock::time_point time;
-    std::size_t samples;
-  };
-  std::chrono::duration<double> length_;
-  std::deque<Mark> marks_;
-};
-
 class TopRun {
  public:
   TopRun(SamplingSession& session, const Options& options)
-      : session_(session), options_(options), window_(options.window_seconds) {}
+      : session_(session),
+        options_(options),
+        window_(Clock::now(), std::chrono::duration<double>(options.window_seconds)) {}
 
   // With a screen: until the user leaves; without: `count` tables, one after the other.
   Result<void> run() {
@@ -74,9 +54,10 @@ class TopRun {
       }
       const bool due = Clock::now() >= next;
       if (!due && !changed) continue;
-      if (due && !session_.has_targets()) return {};
+      if (due && !session_.has_targets()) return show_end(std::move(screen));
       if (due) next = Clock::now() + interval();
-      if (due && !view_.paused) first_ = window_.first_sample(session_.profile().samples.size());
+      if (due && !view_.paused)
+        first_ = window_.first_sample(Clock::now(), session_.profile().samples.size());
       if (due && view_.paused && !changed) continue;
       if (auto done = show(screen.get()); !done) return done;
       if (due && ++shown == options_.count) return {};
@@ -98,9 +79,20 @@ class TopRun {
     return {};
   }
 
+  // What stands on the screen goes with it.
+  Result<void> show_end(std::unique_ptr<FullScreen> screen) {
+    screen.reset();
+    session_.finish();
+    first_ = window_.first_sample(Clock::now(), session_.profile().samples.size());
+    view_.typing_filter = false;
+    view_.paused = false;
+    view_.has_ended = true;
+    return show(nullptr);
+  }
+
   SamplingSession& session_;
   const Options& options_;
-  Window window_;
+  SampleWindow window_;
   TopView view_;
   std::size_t first_ = 0;
 };
@@ -108,7 +100,7 @@ class TopRun {
 Result<void> run_top(const Options& options) {
   const auto pids = select_targets(options.targets.spec());
   if (!pids) return std::unexpected(pids.error());
-  SamplingSession session({options.frequency, options.children, false});
+  SamplingSession session({options.frequency, options.children});
   if (auto attached = attach_all(session, *pids); !attached) return attached;
   return TopRun(session, options).run();
 }
@@ -134,7 +126,7 @@ void add_top_command(CLI::App& app, Run& run) {
   command->add_flag("--children", options->children, "Also processes that are started from now on");
   command->footer(
       "Keys: q leaves, s sorts, / filters, t shows threads, a shows all since the beginning, p pauses.\n"
-      "Without a terminal the tables are written one after the other.\n\n"
+      "It ends with the process. Without a terminal the tables are written one after the other.\n\n"
       "Example\n"
       "  nodescope top 4711");
   command->callback([options, &run] { run = [options] { return run_top(*options); }; });

@@ -29,7 +29,7 @@ struct Options {
 Result<Profile> read_selected(const std::string& path, const SelectionOptions& selection) {
   auto profile = read_input(path);
   if (!profile || selection == SelectionOptions{}) return profile;
-  auto selected = select(std::move(*profile), selection);
+  auto selected = select(std::move(*profile), selection, joined_names({path}));
   if (!selected) return std::unexpected(selected.error());
   return std::move(selected->profile);
 }
@@ -65,7 +65,7 @@ void add_view_command(CLI::App& app, Run& run) {
       "Show profiles in the browser: heat map, flame graph, tables. Only this machine can reach the page.");
   command->group("Look");
   command->add_option("FILE", options->inputs,
-                      "Profiles of any format; several are compared; - or nothing for standard input");
+                      "Profiles of any format; several can be compared; - or nothing for standard input");
   command
       ->add_option("-o,--output", options->output,
                    "Write one HTML file instead, which needs neither nodescope nor a network")

@@ -48,8 +48,9 @@ Answer list(const std::vector<Recording>& recordings) {
   return answer;
 }
 
-Answer source(const SourceFiles& sources, const std::string& path) {
-  auto content = sources.read(path);
+Answer source(SourceFiles& sources, const Route& route) {
+  auto content =
+      route.generated.empty() ? sources.read(route.path) : sources.read_original(route.path, route.generated);
   if (content) return with_text(200, std::move(*content));
   return answer(
       Refusal{content.error().code == ErrorCode::kPermission ? 403u : 404u, content.error().message});
@@ -63,7 +64,7 @@ Content::Content(Recordings recordings)
       // What a page cannot say about itself.
       policy_(fmt::format("{}; frame-ancestors 'none'", policy_in(page_))) {}
 
-Answer Content::answer(const Route& route, const Gate& gate, bool takes_gzip) const {
+Answer Content::answer(const Route& route, const Gate& gate, bool takes_gzip) {
   switch (route.resource) {
     case Resource::kPage: {
       Answer page = with_borrowed("text/html; charset=utf-8", takes_gzip ? kPageGzip : page_);
@@ -79,7 +80,7 @@ Answer Content::answer(const Route& route, const Gate& gate, bool takes_gzip) co
       if (route.recording >= recordings_.list.size()) break;
       return with_borrowed("application/octet-stream", recordings_.list[route.recording].bytes);
     case Resource::kSource:
-      return source(recordings_.sources, route.path);
+      return source(recordings_.sources, route);
   }
   return server::answer(Refusal{404, "There is no such recording."});
 }

@@ -26,7 +26,7 @@ class Content {
   explicit Content(Recordings recordings);
 
   // `takes_gzip`: whoever asks.
-  Answer answer(const Route& route, const Gate& gate, bool takes_gzip) const;
+  Answer answer(const Route& route, const Gate& gate, bool takes_gzip);
 
   // The Content-Security-Policy of every answer.
   const std::string& policy() const { return policy_; }

@@ -30,10 +30,11 @@ std::optional<Result<Recording>> take_as_it_is(ByteSource& source, SourceFiles& 
 
 Result<Recording> convert(std::unique_ptr<ByteSource> source, const SelectionOptions& selection,
                           SourceFiles& sources) {
+  const std::string name(source->name());
   auto profile = read_input(std::move(source));
   if (!profile) return std::unexpected(profile.error());
   if (selection != SelectionOptions{}) {
-    auto selected = select(std::move(*profile), selection);
+    auto selected = select(std::move(*profile), selection, name);
     if (!selected) return std::unexpected(selected.error());
     profile = std::move(selected->profile);
   }

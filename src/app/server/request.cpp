@@ -46,12 +46,23 @@ std::optional<std::size_t> parse_index(std::string_view text) {
   return parse_number<std::size_t>(text);
 }
 
+// The value of `key`, which begins with it.
+std::optional<std::string> file_name(std::string_view parameter, std::string_view key) {
+  if (!parameter.starts_with(key)) return std::nullopt;
+  auto name = decode_query_value(parameter.substr(key.size()));
+  if (!name || name->empty() || name->contains('\0')) return std::nullopt;
+  return name;
+}
+
+// "path=FILE" or "path=FILE&of=FILE".
 std::expected<Route, Refusal> route_source(std::string_view query) {
-  constexpr std::string_view kKey = "path=";
-  if (!query.starts_with(kKey) || query.contains('&')) return std::unexpected(kMalformed);
-  auto path = decode_query_value(query.substr(kKey.size()));
-  if (!path || path->empty() || path->contains('\0')) return std::unexpected(kMalformed);
-  return Route{Resource::kSource, 0, std::move(*path)};
+  const std::size_t mark = std::min(query.find('&'), query.size());
+  auto path = file_name(query.substr(0, mark), "path=");
+  if (!path) return std::unexpected(kMalformed);
+  if (mark == query.size()) return Route{Resource::kSource, 0, std::move(*path), {}};
+  auto generated = file_name(query.substr(mark + 1), "of=");
+  if (!generated || query.find('&', mark + 1) != std::string_view::npos) return std::unexpected(kMalformed);
+  return Route{Resource::kSource, 0, std::move(*path), std::move(*generated)};
 }
 
 // What follows "/TOKEN/".
@@ -59,14 +70,14 @@ std::expected<Route, Refusal> route_below(std::string_view rest) {
   const std::size_t mark = std::min(rest.find('?'), rest.size());
   const std::string_view path = rest.substr(0, mark);
   const bool has_query = mark < rest.size();
-  if (path.empty()) return Route{.resource = Resource::kPage, .path = {}};
+  if (path.empty()) return Route{.resource = Resource::kPage, .path = {}, .generated = {}};
   if (path == "source" && has_query) return route_source(rest.substr(mark + 1));
   if (has_query || !path.starts_with(kRecordings)) return std::unexpected(kNotFound);
-  if (path == kRecordings) return Route{.resource = Resource::kRecordingList, .path = {}};
+  if (path == kRecordings) return Route{.resource = Resource::kRecordingList, .path = {}, .generated = {}};
   if (path[kRecordings.size()] != '/') return std::unexpected(kNotFound);
   const auto index = parse_index(path.substr(kRecordings.size() + 1));
   if (!index) return std::unexpected(kNotFound);
-  return Route{Resource::kRecording, *index, {}};
+  return Route{Resource::kRecording, *index, {}, {}};
 }
 
 }  // namespace
@@ -83,8 +94,8 @@ std::expected<Route, Refusal> route(const RequestHead& request, const Gate& gate
   if (!is_opening && !is_secret(given, gate.token)) return std::unexpected(kWrongToken);
   if (request.has_body) return std::unexpected(kHasBody);
   if (request.method != "GET" && request.method != "HEAD") return std::unexpected(kWrongMethod);
-  if (is_opening) return Route{.resource = Resource::kOpening, .path = {}};
-  if (rest.empty()) return Route{.resource = Resource::kPageWithoutSlash, .path = {}};
+  if (is_opening) return Route{.resource = Resource::kOpening, .path = {}, .generated = {}};
+  if (rest.empty()) return Route{.resource = Resource::kPageWithoutSlash, .path = {}, .generated = {}};
   if (!rest.starts_with('/')) return std::unexpected(kNotFound);
   return route_below(rest.substr(1));
 }

@@ -43,6 +43,7 @@ struct Route {
   Resource resource = Resource::kPage;
   std::size_t recording = 0;  // of kRecording; may be one that is not there
   std::string path;           // of kSource
+  std::string generated;  // of kSource: the file whose source map leads there; empty: `path` is one itself
 
   bool operator==(const Route&) const = default;
 };

@@ -4,6 +4,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
@@ -34,7 +35,8 @@ class Server::Listener {
         context_(1),
         acceptor_(context_),
         pause_(context_),
-        signals_(context_) {}
+        signals_(context_),
+        children_(context_) {}
 
   Result<void> open(std::uint16_t port) {
     const tcp::endpoint endpoint(asio::ip::address_v4::loopback(), port);
@@ -56,6 +58,14 @@ class Server::Listener {
 
   Gate& gate() { return shared_.gate; }
 
+  void when_a_child_ends(std::function<void()> told) {
+    child_ended_ = std::move(told);
+    children_.add(SIGCHLD);
+    await_child();
+    // One may have ended before anybody listened.
+    asio::post(context_, child_ended_);
+  }
+
   void run() {
     accept();
     while (!context_.stopped()) {
@@ -69,6 +79,14 @@ class Server::Listener {
   }
 
  private:
+  void await_child() {
+    children_.async_wait([this](boost::system::error_code error, int) {
+      if (error) return;
+      child_ended_();
+      await_child();
+    });
+  }
+
   void accept() {
     acceptor_.async_accept([this](boost::system::error_code error, tcp::socket socket) {
       if (error) return accept_later();
@@ -108,6 +126,8 @@ class Server::Listener {
   tcp::acceptor acceptor_;
   asio::steady_timer pause_;
   asio::signal_set signals_;
+  asio::signal_set children_;
+  std::function<void()> child_ended_;
 };
 
 Server::Server(std::unique_ptr<Listener> listener) : listener_(std::move(listener)) {}
@@ -133,6 +153,14 @@ std::string Server::opening_address() {
   if (!key) return address();
   listener_->gate().opening_key = std::move(*key);
   return fmt::format("http://127.0.0.1:{}/{}/", port(), listener_->gate().opening_key);
+}
+
+bool Server::was_opened() const {
+  return listener_->gate().opening_key.empty();
+}
+
+void Server::when_a_child_ends(std::function<void()> told) {
+  listener_->when_a_child_ends(std::move(told));
 }
 
 void Server::run() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -24,6 +25,12 @@ class Server {
   std::string address() const;
   // For the command line of a browser: holds once.
   std::string opening_address();
+
+  // Whether somebody came by the opening address.
+  bool was_opened() const;
+
+  // Calls `told` while run() goes on, first and each time that a program has ended which we started.
+  void when_a_child_ends(std::function<void()> told);
 
   // Until SIGINT or SIGTERM, which from listen() on end this instead of the program.
   void run();

@@ -22,13 +22,15 @@ class RouteTest : public ::testing::Test {
 };
 
 TEST_F(RouteTest, EveryResourceHasOnePath) {
-  EXPECT_EQ(ask_below(""), (Route{Resource::kPage, 0, ""}));
-  EXPECT_EQ(ask_below("?view=flame"), (Route{Resource::kPage, 0, ""}));
-  EXPECT_EQ(ask("/" + kToken), (Route{Resource::kPageWithoutSlash, 0, ""}));
-  EXPECT_EQ(ask_below("recordings"), (Route{Resource::kRecordingList, 0, ""}));
-  EXPECT_EQ(ask_below("recordings/0"), (Route{Resource::kRecording, 0, ""}));
-  EXPECT_EQ(ask_below("recordings/12"), (Route{Resource::kRecording, 12, ""}));
-  EXPECT_EQ(ask_below("source?path=%2Fapp%2Fa+b%2B.js"), (Route{Resource::kSource, 0, "/app/a b+.js"}));
+  EXPECT_EQ(ask_below(""), (Route{Resource::kPage, 0, "", ""}));
+  EXPECT_EQ(ask_below("?view=flame"), (Route{Resource::kPage, 0, "", ""}));
+  EXPECT_EQ(ask("/" + kToken), (Route{Resource::kPageWithoutSlash, 0, "", ""}));
+  EXPECT_EQ(ask_below("recordings"), (Route{Resource::kRecordingList, 0, "", ""}));
+  EXPECT_EQ(ask_below("recordings/0"), (Route{Resource::kRecording, 0, "", ""}));
+  EXPECT_EQ(ask_below("recordings/12"), (Route{Resource::kRecording, 12, "", ""}));
+  EXPECT_EQ(ask_below("source?path=%2Fapp%2Fa+b%2B.js"), (Route{Resource::kSource, 0, "/app/a b+.js", ""}));
+  EXPECT_EQ(ask_below("source?path=%2Fa.ts&of=file%3A%2F%2F%2Fa.js"),
+            (Route{Resource::kSource, 0, "/a.ts", "file:///a.js"}));
 }
 
 TEST_F(RouteTest, HeadIsAnsweredLikeGetAndNothingElseIs) {
@@ -66,7 +68,7 @@ TEST_F(RouteTest, WithoutATokenNobodyIsLetIn) {
 }
 
 TEST_F(RouteTest, TheOpeningKeyOpensNothingButThePage) {
-  EXPECT_EQ(ask("/" + kKey + "/"), (Route{Resource::kOpening, 0, ""}));
+  EXPECT_EQ(ask("/" + kKey + "/"), (Route{Resource::kOpening, 0, "", ""}));
   EXPECT_EQ(status(ask("/" + kKey + "/recordings")), 403u);
   EXPECT_EQ(status(ask("/" + kKey + "/?a")), 403u);
   EXPECT_EQ(status(ask("/" + kKey)), 403u);

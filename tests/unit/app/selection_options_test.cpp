@@ -27,7 +27,7 @@ TEST(Duration, RefusesTheRest) {
 TEST(Select, NamesTheEventsThatThereAre) {
   SelectionOptions options;
   options.event = "cycles";
-  const auto selected = select(testing::profile_of("a;b 1"), options);
+  const auto selected = select(testing::profile_of("a;b 1"), options, "x");
   ASSERT_FALSE(selected);
   EXPECT_EQ(selected.error().code, ErrorCode::kUsage);
   EXPECT_NE(selected.error().message.find("which has: samples"), std::string::npos);
@@ -37,7 +37,7 @@ TEST(Select, RefusesAnEmptyTimeRange) {
   SelectionOptions options;
   options.from = "2s";
   options.until = "1s";
-  EXPECT_EQ(select(testing::profile_of("a 1"), options).error().code, ErrorCode::kUsage);
+  EXPECT_EQ(select(testing::profile_of("a 1"), options, "x").error().code, ErrorCode::kUsage);
 }
 
 }  // namespace

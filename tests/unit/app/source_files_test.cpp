@@ -96,6 +96,29 @@ TEST_F(SourceFilesTest, ALargeFileIsNotGiven) {
   EXPECT_EQ(refusal(path), ErrorCode::kNotFound);
 }
 
+TEST_F(SourceFilesTest, WhatASourceMapLeadsToIsGiven) {
+  std::filesystem::create_directory(folder_->path() + "/dist");
+  std::filesystem::create_directory(folder_->path() + "/src");
+  const std::string generated = put("dist/a.js", "a\n//# sourceMappingURL=a.js.map");
+  put("dist/a.js.map", R"({"sources":["../src/a.ts","../src/link.ts","../src/gone.ts","/etc/passwd"]})");
+  const std::string original = put("src/a.ts", "let a: number;");
+  const std::string other = put("src/b.ts", "secret");
+  std::filesystem::create_symlink(other, folder_->path() + "/src/link.ts");
+  const auto refusal_of = [&](const std::string& path) {
+    return sources_.read_original(path, generated).error().code;
+  };
+  EXPECT_EQ(refusal_of(original), ErrorCode::kPermission) << "no frame names the file";
+  sources_ = {};
+  name(generated);
+  EXPECT_EQ(sources_.read_original(original, generated), "let a: number;");
+  EXPECT_EQ(refusal_of(other), ErrorCode::kPermission);
+  EXPECT_EQ(refusal_of("/etc/passwd"), ErrorCode::kPermission);
+  EXPECT_EQ(refusal_of(folder_->path() + "/dist/../src/a.ts"), ErrorCode::kPermission);
+  EXPECT_EQ(refusal_of(folder_->path() + "/src/link.ts"), ErrorCode::kNotFound);
+  EXPECT_EQ(refusal_of(folder_->path() + "/src/gone.ts"), ErrorCode::kNotFound);
+  EXPECT_EQ(refusal(original), ErrorCode::kPermission) << "without saying whose original it is";
+}
+
 TEST_F(SourceFilesTest, AContainersFilesAreOthers) {
   const std::string path = put("a.js", "of the host");
   Profile profile;

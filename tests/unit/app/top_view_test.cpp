@@ -56,6 +56,23 @@ TEST_F(TopViewTest, ShowsTheLastSamplesOrAll) {
   EXPECT_THAT(text(2), HasSubstr("parse"));
 }
 
+TEST_F(TopViewTest, SaysThatTheProcessHasEnded) {
+  view.has_ended = true;
+  EXPECT_THAT(text(), HasSubstr("write"));
+  EXPECT_THAT(text(), HasSubstr("The process has ended"));
+  EXPECT_THAT(text(), Not(HasSubstr("q quit")));
+}
+
+TEST(SampleWindow, BeginsWithTheFirstSampleAndThenMovesOn) {
+  using std::chrono::seconds;
+  const SampleWindow::Time begin{};
+  SampleWindow window(begin, seconds(3));
+  EXPECT_EQ(window.first_sample(begin + seconds(1), 100), 0u);
+  EXPECT_EQ(window.first_sample(begin + seconds(2), 200), 0u);
+  EXPECT_EQ(window.first_sample(begin + seconds(3), 300), 0u);
+  EXPECT_EQ(window.first_sample(begin + seconds(4), 400), 100u);
+}
+
 TEST_F(TopViewTest, FitsTheTerminal) {
   const std::string screen = text(0, {30, 8});
   std::size_t lines = 1;
