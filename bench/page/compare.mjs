@@ -2,14 +2,13 @@
 //   node bench/page/compare.mjs FILE [--nodescope PROGRAM] [--flamescope FOLDER] [--speedscope FOLDER] [--runs 3]
 // FOLDER of FlameScope: a clone whose Python (venv/bin/python, else python3) has what it needs.  FOLDER of speedscope: dist/release of
 // its npm package.  FlameScope's times are those of its server alone, without drawing; the others are until it is drawn in Chromium.
-import { execFileSync, spawn } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { median, showHeatMap, timesOfRanges, withPage, withServer } from './browser.mjs';
 
-const { chromium } = createRequire(new URL('../../tests/browser/', import.meta.url))('playwright-core');
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -22,49 +21,24 @@ const { values: options, positionals } = parseArgs({
 const file = resolve(positionals[0]);
 const folder = mkdtempSync(join(tmpdir(), 'nodescope-bench-'));
 
-async function withPage(work) {
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
-  try {
-    return await work(await browser.newPage({ viewport: { width: 1440, height: 900 } }));
-  } finally {
-    await browser.close();
-  }
-}
-
-const idle = (page) => page.waitForFunction(() => document.body.getAttribute('aria-busy') === 'false', null, { polling: 'raf', timeout: 600_000 });
+const kWindow = { width: 1440, height: 900 };
 
 async function nodescope() {
-  return withPage(async (page) => {
+  return withPage(kWindow, async (page) => {
     const begin = performance.now();
-    const server = spawn(options.nodescope, ['view', '--no-open', file], { stdio: ['ignore', 'pipe', 'ignore'] });
-    const address = await new Promise((found) => server.stdout.once('data', (data) => found(String(data).trim())));
-    const ready = performance.now();
-    await page.goto(address);
-    await page.locator('[data-testid=heat][data-counted]:not([data-counted=""])').waitFor({ timeout: 600_000 });
-    const heat = performance.now();
-    await idle(page);
-    const columns = Number(await page.getByTestId('heat').getAttribute('data-columns'));
-    const from = Math.floor(columns / 2);
-    const ranges = [];
-    for (let i = 0; i < 5; i++) {
-      // Measured inside of the page, from the change of the selection until it is painted.
-      ranges.push(await page.evaluate(async (hash) => {
-        const begin = performance.now();
-        location.hash = hash;
-        await new Promise((done) => addEventListener('hashchange', done, { once: true }));
-        do await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-        while (document.body.getAttribute('aria-busy') !== 'false');
-        return performance.now() - begin;
-      }, `sel=${from + i / 10}-${from + 2 + i / 10}`));
-    }
-    server.kill('SIGINT');
-    return { 'server ready': ready - begin, 'heat map': heat - begin, 'range of 2 s': ranges.sort((a, b) => a - b)[2] };
+    return withServer(options.nodescope, file, async (address) => {
+      const ready = performance.now();
+      await showHeatMap(page, address);
+      const heat = performance.now();
+      return { 'server ready': ready - begin, 'heat map': heat - begin, 'range of 2 s': median(await timesOfRanges(page, 2)) };
+    });
   });
 }
 
 function flamescope() {
   const examples = join(options.flamescope, 'examples', 'bench.script');
-  if (!existsSync(examples)) copyFileSync(file, examples);
+  mkdirSync(dirname(examples), { recursive: true });
+  copyFileSync(file, examples);
   const local = resolve(options.flamescope, 'venv/bin/python');
   const script = `
 import time
@@ -90,11 +64,12 @@ async function speedscope() {
   const script = join(folder, 'profile.js');
   const begin = performance.now();
   writeFileSync(script, `speedscope.loadFileFromBase64(${JSON.stringify(basename(file))}, "${readFileSync(file).toString('base64')}")`);
-  return withPage(async (page) => {
+  const written = performance.now() - begin;
+  return withPage(kWindow, async (page) => {
     const opened = performance.now();
     await page.goto(`file://${resolve(options.speedscope, 'index.html')}#localProfilePath=${script}`);
     await page.waitForFunction(() => document.querySelectorAll('canvas').length > 0 && document.title !== 'speedscope', null, { polling: 'raf', timeout: 600_000 });
-    return { 'first drawing': performance.now() - opened + (opened - begin) };
+    return { 'first drawing': written + performance.now() - opened };
   });
 }
 
@@ -113,5 +88,5 @@ rmSync(folder, { recursive: true });
 console.log(`${basename(file)}: ${(statSync(file).size / 1e6).toFixed(1)} MB; medians of ${options.runs} runs, ms`);
 console.log('| tool | what | ms |\n|---|---|---|');
 for (const [name, parts] of Object.entries(results)) {
-  for (const [what, times] of Object.entries(parts)) console.log(`| ${name} | ${what} | ${times.sort((a, b) => a - b)[times.length >> 1].toFixed(0)} |`);
+  for (const [what, times] of Object.entries(parts)) console.log(`| ${name} | ${what} | ${median(times).toFixed(0)} |`);
 }

@@ -1,14 +1,12 @@
 // How smooth a flame graph of 100,000 boxes is, while the pointer moves over it and while it is zoomed in and out.
 //   node bench/page/frames.mjs [--nodescope PROGRAM] [--frames 200] [--picture FILE.png]
 // A frame begins with what the user does and ends when the browser has drawn it; Chromium draws without a GPU here.
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { idle, withPage, withServer } from './browser.mjs';
 
-const { chromium } = createRequire(new URL('../../tests/browser/', import.meta.url))('playwright-core');
 const { values: options } = parseArgs({
   options: {
     nodescope: { type: 'string', default: 'build/release/nodescope' },
@@ -31,15 +29,12 @@ function foldedStacks() {
 const folder = mkdtempSync(join(tmpdir(), 'nodescope-bench-'));
 const file = join(folder, 'wide.folded');
 writeFileSync(file, foldedStacks());
-const server = spawn(options.nodescope, ['view', '--no-open', file], { stdio: ['ignore', 'pipe', 'inherit'] });
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
-try {
-  const address = await new Promise((found) => server.stdout.once('data', (data) => found(String(data).trim())));
-  const page = await browser.newPage({ viewport: { width: 1920, height: 1080 } });
+
+async function measure(page, address) {
   await page.goto(address);
   const flame = page.getByTestId('flame');
   await flame.waitFor();
-  await page.waitForFunction(() => document.body.getAttribute('aria-busy') === 'false');
+  await idle(page);
   console.log(`${await flame.getAttribute('data-boxes')} boxes`);
   if (options.picture) await page.screenshot({ path: options.picture });
   for (const what of ['hover', 'zoom']) {
@@ -66,8 +61,10 @@ try {
     const part = (share) => times[Math.min(times.length - 1, Math.floor(times.length * share))].toFixed(0);
     console.log(`${what}: ${part(0.5)} ms (median), ${part(0.95)} ms (95 of 100), ${part(1)} ms (longest) of ${times.length} frames`);
   }
+}
+
+try {
+  await withServer(options.nodescope, file, (address) => withPage({ width: 1920, height: 1080 }, (page) => measure(page, address)));
 } finally {
-  await browser.close();
-  server.kill('SIGINT');
   rmSync(folder, { recursive: true });
 }

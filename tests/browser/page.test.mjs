@@ -1,124 +1,14 @@
 // The page in real Chromium, on recordings of real programs.
-//   node --test page.test.mjs     with NODESCOPE=path of the program
+//   node --test page.test.mjs     with NODESCOPE=path of the program, SCREENSHOTS=a folder for pictures
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright-core';
+import { test } from 'node:test';
+import { drag, folder, golden, hashOf, open, picture, program, rangeOf, recordService, reported, rows, serve, service, settled } from './page_support.mjs';
 
-const program = process.env.NODESCOPE;
-const screenshots = process.env.SCREENSHOTS; // a folder: keep pictures for a look
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'nodescope-page-'));
-const servers = [];
-let browser;
-chmodSync(folder, 0o755); // a server that root starts reads sources as nobody
-
-before(async () => {
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-      '--disable-component-update', '--disable-sync'],
-  });
-  execFileSync(program, ['demo', '--seconds', '10', '--no-open', '--name', 'service'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
-});
-
-after(async () => {
-  await browser?.close();
-  for (const server of servers) server.kill('SIGINT');
-  rmSync(folder, { recursive: true });
-});
-
-// Starts `nodescope view` and gives its address.
-function serve(...files) {
-  const server = spawn(program, ['view', '--no-open', ...files], { stdio: ['ignore', 'pipe', 'inherit'] });
-  servers.push(server);
-  return new Promise((resolve, reject) => {
-    let text = '';
-    server.on('exit', (code) => reject(new Error(`view ended with ${code}: ${text}`)));
-    server.stdout.on('data', (data) => {
-      text += data;
-      const address = /http:\/\/\S+/.exec(text);
-      if (address) resolve(address[0]);
-    });
-  });
-}
-
-// Opens an address; errors, dialogs and requests to anywhere else become the page's problems.
-async function open(address, options) {
-  const page = await openAt(address, options);
-  await page.locator('[data-testid=functions] .tr').first().waitFor({ timeout: 60_000 });
-  await settled(page);
-  return page;
-}
-
-async function openAt(address, { hash = '', scheme = 'light', offline = false, viewport = { width: 1440, height: 900 } } = {}) {
-  const context = await browser.newContext({ viewport, colorScheme: scheme, offline, acceptDownloads: true });
-  const page = await context.newPage();
-  const origin = new URL(address).origin;
-  page.problems = [];
-  page.on('pageerror', (error) => page.problems.push(String(error)));
-  page.on('console', (message) => { if (message.type() === 'error') page.problems.push(message.text()); });
-  page.on('dialog', (dialog) => { page.problems.push('dialog'); dialog.dismiss(); });
-  page.on('request', (request) => {
-    const url = request.url();
-    if (!url.startsWith('blob:') && !url.startsWith('data:') && !(origin === 'null' ? url.startsWith('file:') : url.startsWith(origin))) page.problems.push(url);
-  });
-  await page.goto(address + hash);
-  await page.locator('.grid').waitFor({ timeout: 60_000 });
-  return page;
-}
-
-async function picture(page, name) {
-  if (screenshots) await page.screenshot({ path: join(screenshots, `${name}.png`) });
-}
-
-// Waits until the engine has nothing to do any more and all of it is painted.
-async function settled(page) {
-  await page.evaluate(async () => {
-    const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-    for (let quiet = 0; quiet < 4;) {
-      await frame();
-      quiet = document.body.getAttribute('aria-busy') === 'false' ? quiet + 1 : 0;
-    }
-  });
-}
-
-async function drag(page, fromNs, toNs, modifiers = []) {
-  const heat = page.getByTestId('heat');
-  const box = await heat.boundingBox();
-  const data = await heat.evaluate((e) => ({ ...e.dataset }));
-  const [columnNs, rows, columns, rowHeight, first] = [data.columnNs, data.rows, data.columns, data.rowHeight, data.fromNs].map(Number);
-  const plot = box.width - 152 - 16;
-  const at = (ns) => {
-    const column = Math.floor((ns - first) / columnNs);
-    const row = Math.floor(((ns - first) % columnNs) / (columnNs / rows));
-    return [box.x + 152 + (column + 0.5) * (plot / columns), box.y + 2 + (row + 0.5) * rowHeight];
-  };
-  for (const key of modifiers) await page.keyboard.down(key);
-  await page.mouse.move(...at(fromNs));
-  await page.mouse.down();
-  await page.mouse.move(...at((fromNs + toNs) / 2));
-  await page.mouse.move(...at(toNs - 1));
-  await page.mouse.up();
-  for (const key of modifiers) await page.keyboard.up(key);
-  await settled(page);
-}
-
-const hashOf = async (page) => new URLSearchParams((await page.evaluate(() => location.hash)).slice(1));
-const rangeOf = async (page) => (await hashOf(page)).get('sel').split('-').map(Number);
-
-// The rows of the list in sight: [self %, total %, name].
-const rows = (page) => page.locator('[data-testid=functions] .tr').evaluateAll((list) => list.map((row) => [
-  parseFloat(row.querySelector('.self em').textContent.replace('<', '')), parseFloat(row.querySelectorAll('.v')[1].textContent.replace('<', '')),
-  row.querySelector('.nm').textContent]));
-
-const reported = (file, ...args) => JSON.parse(execFileSync(program, ['report', file, '--json', '--top', '0', ...args], { encoding: 'utf8', maxBuffer: 1 << 28 }));
-
-const golden = (file) => join(root, 'tests/golden', file);
+recordService();
 
 test('every kind of file opens', async () => {
   for (const file of ['perf-data/fp/input', 'perf-script/everything/input', 'cpuprofile/node20/input', 'recording/zstd/input', 'folded/recorded/input']) {
@@ -133,7 +23,20 @@ test('every kind of file opens', async () => {
   }
 });
 
-const service = () => join(folder, 'service.nscope');
+test('a profile of one sample is not called one without times, and causes are those of report', async () => {
+  const root = { id: 1, callFrame: { functionName: '(root)', scriptId: '0', url: '' }, children: [2] };
+  const f = { id: 2, callFrame: { functionName: 'f', scriptId: '1', url: 'file:///a.js', lineNumber: 0, columnNumber: 0 } };
+  const file = join(folder, 'one.cpuprofile');
+  writeFileSync(file, JSON.stringify({ nodes: [root, f], startTime: 1000, endTime: 2000, samples: [2], timeDeltas: [0] }));
+  const one = await open(await serve(file));
+  assert.doesNotMatch(await one.getByTestId('selection').textContent(), /times/);
+  await one.context().close();
+  const page = await open(await serve(service()));
+  const shown = (await page.getByTestId('causes').textContent()).match(/[A-Z]\w+ *[<\d.]+ %/g).map((text) => text.toLowerCase().replace(/ +/g, ' '));
+  const printed = execFileSync(program, ['report', service()]).toString().split('\n')[1];
+  assert.deepEqual(new Set(printed.replace('by cause: ', '').split(', ')), new Set(shown));
+  await page.context().close();
+});
 
 test('the stall of the sample service: selected in the heat map, the aggregation is on top, and report has the same numbers', async () => {
   const page = await open(await serve(service()), { scheme: 'dark' });
@@ -362,90 +265,149 @@ test('hostile names are text everywhere', async () => {
   }
 });
 
-test('the source has samples by line, through source maps too', async () => {
-  // A compiled file with its map: line 2 of the original is hot.
-  const app = join(folder, 'app');
-  mkdirSync(app);
-  const original = 'export function work(n: number): number {\n  let x = 0; for (let i = 0; i < n; i++) x = (x * 31 + i) | 0;\n  return x;\n}\n';
-  const compiled = 'function work(n) {\n    let x = 0;\n    for (let i = 0; i < n; i++)\n        x = (x * 31 + i) | 0;\n    return x;\n}\n'
-    + 'const end = Date.now() + 3000;\nwhile (Date.now() < end) work(1e6);\n//# sourceMappingURL=work.js.map\n';
-  writeFileSync(join(app, 'work.js'), compiled);
-  // Line by line: 1 -> 1, 2 to 4 -> 2, 5 -> 3.
-  const map = { version: 3, sources: ['work.ts'], sourcesContent: [original], names: [], mappings: 'AAAA;IACI;IAAA;QAAA;IACA;AACA' };
-  writeFileSync(join(app, 'work.js.map'), JSON.stringify(map));
-  const recording = join(folder, 'work.nscope');
-  execFileSync(program, ['record', '--no-open', '-o', recording, '--', 'node', join(app, 'work.js')], { stdio: ['ignore', 'ignore', 'pipe'] });
-  const page = await open(await serve(recording), { hash: '#filter=work' });
-  await page.locator('[data-testid=functions] .tr', { hasText: 'work' }).first().click();
-  await page.keyboard.press('4');
-  await settled(page);
-  const lines = page.locator('.source .ln');
-  await lines.first().waitFor();
-  const counted = await lines.evaluateAll((list) => list.map((line) => [line.querySelector('.v').textContent, line.querySelector('code').textContent]));
-  await picture(page, 'source');
-  assert.match(counted[0][1], /export function work\(n: number\)/);
-  assert.ok(parseFloat(counted[1][0]) > 50, JSON.stringify(counted));
-  assert.deepEqual(page.problems, []);
-  await page.context().close();
-});
+// The colour of the middle of the heat map's cell at a time.
+const cellColour = (page, ns) => page.getByTestId('heat').evaluate((canvas, time) => {
+  const [columnNs, rows, columns, rowHeight, first] = ['columnNs', 'rows', 'columns', 'rowHeight', 'fromNs'].map((key) => Number(canvas.dataset[key]));
+  const column = Math.floor((time - first) / columnNs);
+  const row = Math.floor(((time - first) % columnNs) / (columnNs / rows));
+  const width = canvas.clientWidth - 152 - 16;
+  const ratio = canvas.width / canvas.clientWidth;
+  return [...canvas.getContext('2d').getImageData((152 + (column + 0.5) * (width / columns)) * ratio, (2 + (row + 0.5) * rowHeight) * ratio, 1, 1).data];
+}, ns);
 
-test('a recording keeps its sources, and so does the report that is made of it', async () => {
-  const app = join(folder, 'kept');
-  mkdirSync(app);
-  writeFileSync(join(app, 'loop.js'), 'function loop(n) {\n  let x = 0;\n  for (let i = 0; i < n; i++) x = (x * 31 + i) | 0;\n  return x;\n}\n'
-    + 'const end = Date.now() + 2000;\nwhile (Date.now() < end) loop(1e6);\n');
-  const recording = join(folder, 'kept.nscope');
-  execFileSync(program, ['record', '--sources', '--no-open', '-o', recording, '--', 'node', join(app, 'loop.js')], { stdio: ['ignore', 'ignore', 'pipe'] });
-  rmSync(app, { recursive: true });
-  const report = join(folder, 'kept.html');
-  execFileSync(program, ['view', recording, '-o', report]);
-  for (const address of [await serve(recording), `file://${report}`]) {
-    const page = await open(address, { hash: '#filter=loop' });
-    await page.locator('[data-testid=functions] .tr', { hasText: 'loop' }).first().click();
-    await page.keyboard.press('4');
-    await settled(page);
-    const hot = page.locator('.source .ln', { hasText: 'x * 31' });
-    await hot.waitFor();
-    assert.ok(parseFloat(await hot.locator('.v').first().textContent()) > 40);
-    assert.deepEqual(page.problems, []);
-    await page.context().close();
-  }
-});
-
-test('everything can be reached by keyboard, and help lists the keys', async () => {
+test('the heat map: cells of several lengths, by cause, lit by a search, zoomed', async () => {
   const page = await open(await serve(service()));
-  await page.keyboard.press(']');
-  await settled(page);
-  const first = (await rangeOf(page));
-  await page.keyboard.press('ArrowRight');
-  assert.ok(Math.abs((await rangeOf(page))[0] - first[0] - 1) < 0.001);
-  await page.keyboard.press('Shift+ArrowDown');
-  assert.ok((await rangeOf(page))[1] - (await rangeOf(page))[0] > first[1] - first[0]);
-  await page.keyboard.press('?');
-  assert.match(await page.getByRole('dialog').textContent(), /Next stall/);
-  await picture(page, 'help');
-  await page.keyboard.press('Escape');
-  assert.equal(await page.getByRole('dialog').count(), 0);
-  await page.keyboard.press('t');
-  const theme = await page.evaluate(() => document.documentElement.dataset.theme);
-  assert.equal(theme, 'dark');
-  // Tab goes through all controls, and each shows where it is.
-  const seen = new Set();
-  for (let i = 0; i < 80; i++) {
-    await page.keyboard.press('Tab');
-    seen.add(await page.evaluate(() => document.activeElement?.dataset?.testid || document.activeElement?.className || document.activeElement?.tagName));
+  const heat = page.getByTestId('heat');
+  const counted = () => heat.getAttribute('data-counted').then(Number);
+  const all = await counted();
+  assert.equal(all, JSON.parse(execFileSync(program, ['info', '--json', service()], { encoding: 'utf8' })).samples.shown);
+  for (const [ms, rowsOfColumn] of [[10, 100], [100, 10], [20, 50]]) {
+    await page.getByLabel('Height of a row in time').selectOption(String(ms));
+    await settled(page);
+    assert.equal(Number(await heat.getAttribute('data-rows')), rowsOfColumn);
+    assert.equal(await counted(), all);
   }
-  for (const part of ['heat', 'flame', 'tr', 'st', 'btn']) assert.ok([...seen].some((name) => String(name).includes(part)), `${part} in ${[...seen]}`);
+  const pixels = () => heat.evaluate((canvas) => canvas.toDataURL());
+  const bySamples = await pixels();
+  await page.keyboard.press('c');
+  await settled(page);
+  assert.notEqual(await pixels(), bySamples);
+  await page.keyboard.press('c');
+
+  // Where the search is found the cell is blue; before the stall it is faint.
+  const [stall] = JSON.parse(execFileSync(program, ['report', service(), '--stalls', '--json'], { encoding: 'utf8' })).stalls.filter(({ name }) => name.startsWith('aggregateMetrics'));
+  await page.goto(page.url().replace(/#.*/, '#q=aggregateMetrics'));
+  await settled(page);
+  const found = [];
+  for (let ns = stall.from_ns + 1e8; ns < stall.to_ns - 1e8; ns += 2e7) found.push(await cellColour(page, ns));
+  assert.ok(found.filter(([r, , b]) => b > r + 60).length > found.length / 3, JSON.stringify(found));
+  const [r, , b] = await cellColour(page, stall.from_ns - 3e8);
+  assert.ok(b <= r + 10, `${r} ${b}`);
+
+  // Zoomed in around the pointer, and out again.
+  const box = await heat.boundingBox();
+  await page.mouse.move(box.x + 152 + (box.width - 168) * 0.5, box.y + 50);
+  await page.mouse.wheel(0, -400);
+  await settled(page);
+  assert.ok(Number(await heat.getAttribute('data-columns')) < 10);
+  assert.ok((await hashOf(page)).get('window'));
+  await page.getByRole('button', { name: /^Show all/ }).click();
+  await settled(page);
+  assert.equal((await hashOf(page)).get('window'), null);
   assert.deepEqual(page.problems, []);
   await page.context().close();
 });
 
-test('a narrow window and a bad link still show something', async () => {
-  const address = await serve(service());
-  const page = await openAt(address, { hash: '#sel=900-901&zoom=99999&threads=777&file=12&view=nothing&base=5-1', viewport: { width: 700, height: 900 } });
+test('the flame chart is in the order of time', async () => {
+  // a for 100 ms, b for 200 ms, a again for 300 ms.
+  const node = (id, functionName, children) => ({ id, callFrame: { functionName, scriptId: '1', url: 'file:///x.js', lineNumber: id, columnNumber: 0 }, children });
+  const samples = [...Array(100).fill(2), ...Array(200).fill(3), ...Array(300).fill(2)];
+  const file = join(folder, 'order.cpuprofile');
+  writeFileSync(file, JSON.stringify({ nodes: [node(1, '(root)', [2, 3]), node(2, 'a'), node(3, 'b')], startTime: 0, endTime: 600_000, samples, timeDeltas: samples.map(() => 1000) }));
+  const page = await open(await serve(file));
+  const boxes = () => page.getByTestId('flame').getAttribute('data-boxes').then(Number);
+  const merged = await boxes();
+  await page.keyboard.press('2');
   await settled(page);
-  assert.match(await page.getByTestId('selection').textContent(), /· 0 s/);
-  await picture(page, 'narrow');
+  assert.equal(await boxes(), merged + 1);
+  await page.getByTestId('flame').focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown'); // the longest below (root)
+  const spoken = async () => (await page.locator('.spoken[role=status]').textContent()).split(' ')[0];
+  const order = [await spoken()];
+  for (let i = 0; i < 2; i++) {
+    await page.keyboard.press('ArrowLeft');
+    order.unshift(await spoken());
+  }
+  assert.deepEqual(order, ['a', 'b', 'a']);
+  await picture(page, 'chart');
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});
+
+test('options of the flame graph, the menu of a box, sorting: each changes what is shown, and is in the address', async () => {
+  const page = await open(await serve(service()));
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  // All boxes, and those in sight.
+  const shown = async () => createHash('sha1').update(await page.getByTestId('flame').evaluate((canvas) => canvas.dataset.boxes + canvas.toDataURL())).digest('hex');
+  await page.getByRole('button', { name: 'Options', exact: true }).click();
+  const changed = async (what, change) => {
+    const before = await shown();
+    await change();
+    await settled(page);
+    assert.notEqual(await shown(), before, what);
+  };
+  for (const [words, key] of [['Root on top', 'icicle'], ['Reversed', 'reversed'], ['Fold event loop', 'fold'], ['Split by thread', 'byThread'], ['Split by tier', 'tiers'], ['Collapse recursion', 'recursion']]) {
+    const option = page.locator('.popover label', { hasText: words }).locator('input');
+    await changed(words, () => option.click());
+    assert.notEqual((await hashOf(page)).get(key), null, key);
+    await changed(words, () => option.click());
+    assert.equal((await hashOf(page)).get(key), null, key);
+  }
+  for (const palette of ['package', 'name', 'kind']) await changed(palette, () => page.locator('.popover select').selectOption(palette));
+  await page.locator('.popover').getByRole('button', { name: 'Close' }).click();
+
+  await page.getByTestId('flame').focus();
+  const spoken = () => page.locator('.spoken[role=status]').textContent();
+  for (let i = 0; i < 20 && !(await spoken()).startsWith('handleRequest '); i++) await page.keyboard.press('ArrowDown');
+  const choose = async (words) => {
+    await page.keyboard.press('Shift+F10');
+    await page.getByRole('menuitem', { name: words }).click();
+    await settled(page);
+  };
+  await choose('Copy the stack');
+  assert.match(await page.evaluate(() => navigator.clipboard.readText()), /handleRequest/);
+  await choose('Focus: only stacks with it');
+  assert.match((await hashOf(page)).get('focus'), /handleRequest/);
+  const named = async () => (await rows(page)).map(([, , name]) => name);
+  await page.locator('.th button', { hasText: 'Total' }).click();
+  await settled(page);
+  const totals = (await rows(page)).map(([, total]) => total);
+  assert.deepEqual(totals, [...totals].sort((a, b) => b - a));
+  assert.ok((await named()).includes('handleRequest'));
+  assert.equal(totals[0], 100);
+  await page.locator('.crumbs .chip').first().click();
+  await settled(page);
+  await page.getByTestId('flame').focus();
+  for (let i = 0; i < 20 && !(await spoken()).startsWith('handleRequest '); i++) await page.keyboard.press('ArrowDown');
+  await choose('Hide stacks with it');
+  assert.match((await hashOf(page)).get('hide'), /handleRequest/);
+  assert.equal((await named()).includes('handleRequest'), false);
+  assert.deepEqual(page.problems, []);
+  await page.context().close();
+});
+
+test('About has the numbers of info', async () => {
+  const info = JSON.parse(execFileSync(program, ['info', '--json', service()], { encoding: 'utf8' }));
+  const page = await open(await serve(service()));
+  await page.keyboard.press('a');
+  const facts = await page.locator('.facts tr').evaluateAll((list) => Object.fromEntries(list.map((row) => [...row.children].map((cell) => cell.textContent))));
+  assert.equal(facts['Samples taken'].replaceAll(',', ''), String(info.samples.taken));
+  assert.equal(facts.node, info.facts.node);
+  assert.equal(facts.Rate, info.facts.rate);
+  assert.match(facts['… lost before they could be written'].replaceAll(',', ''), new RegExp(`^${info.samples.lost} `));
+  assert.match(facts.command, /^node .*service\.js$/);
+  assert.equal(facts['Processes and threads'], `3 and ${info.threads.length}`);
   assert.deepEqual(page.problems, []);
   await page.context().close();
 });

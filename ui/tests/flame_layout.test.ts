@@ -40,6 +40,12 @@ describe('a flame graph', () => {
     expect(row(layout, 2, 1).map(([node, x, w]) => [node, Math.round(x), Math.round(w)])).toEqual([[3, 17, 33], [4, 50, 50]]);
   });
 
+  it('tells the rows where something is', () => {
+    expect(layout.widestOfRows(0, 100, 4, (node) => node === 1 || node > 2)).toEqual([{ row: 1, width: 60 }, { row: 2, width: 30 }]);
+    expect(layout.widestOfRows(0, 100, 25, (node) => node === 3)).toEqual([]);
+    expect(layout.widestOfRows(1, 100, 25, (node) => node === 3).map(({ row }) => row)).toEqual([2]);
+  });
+
   it('finds what is under the pointer', () => {
     expect(layout.nodeAt(1, 0, 9.9, 100)).toBeNull();
     expect(layout.nodeAt(1, 0, 10, 100)).toBe(1);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { labelPattern } from '../src/app/actions';
+import { editorAddress, labelPattern } from '../src/app/actions';
 import { bytes, clock, duration, parsePlace, percent, plain, shortName, shortPlace, weight } from '../src/app/format';
 import { movedRange } from '../src/app/keys';
 
@@ -21,6 +21,12 @@ describe('names', () => {
     expect(plain('a\u202eb\u0000c\n')).toBe('a\\u{202e}b\\u{0}c\\u{a}');
     expect(plain('<script>alert(1)</script>')).toBe('<script>alert(1)</script>');
     expect(plain('x'.repeat(100_000)).length).toBeLessThan(2100);
+  });
+
+  it('lead to the editor where they are files', () => {
+    expect(editorAddress('/app/a b.js:88:12')).toBe('vscode://file/app/a%20b.js:88:12');
+    expect(editorAddress('file:///app/a.mjs:3')).toBe('vscode://file/app/a.mjs:3:1');
+    expect(['node:events:471:5', 'libc.so.6', 'https://example.org/a.js:1:1', ''].map(editorAddress)).toEqual([null, null, null, null]);
   });
 
   it('are shown relative to the application', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseReply } from '../src/wire/reply';
 import { TraceMap } from '@jridgewell/trace-mapping';
-import { countOriginals, groupByOriginal, mapAddress } from '../src/app/source_map';
+import { countOriginals, groupByOriginal, loadMap, mapAddress, pathOfOriginal, readOriginals } from '../src/app/source_map';
 import { TimeAxis } from '../src/draw/time_axis';
 
 function reply(json: object, tail: ArrayBuffer): ArrayBuffer {
@@ -32,14 +32,36 @@ describe('source maps', () => {
     expect(mapAddress('x();\n/*# sourceMappingURL=b.map */')).toBe('b.map');
     expect(mapAddress('//# sourceMappingURL=old.map\n//# sourceMappingURL=new.map')).toBe('new.map');
     expect(mapAddress('x()')).toBeNull();
+    expect(mapAddress(`//# sourceMappingURL=a.map${'\n'.repeat(5000)}`)).toBeNull();
+    const inside = `data:application/json;base64,${'AAAA'.repeat(5000)}`;
+    expect(mapAddress(`x()\n//# sourceMappingURL=${inside}\n`)).toBe(inside);
   });
 
-  it('make one line of several places', () => {
+  // The same as originals_without_text() in C++: a recording and the server know these files by such names.
+  it('lead to files, from where the map is', async () => {
+    const asked: string[] = [];
+    const namesFrom = async (place: string, sources: string[], sourceRoot?: string) => {
+      const map = await loadMap(place, '//# sourceMappingURL=a.js.map', async () => JSON.stringify({ version: 3, sources, sourceRoot, names: [], mappings: '' }));
+      return map!.resolvedSources.map((source) => pathOfOriginal(source!));
+    };
+    expect(await namesFrom('/srv/app/dist/a.js', ['../src/a.ts', 'b.js', './c/../d%20+.vue', '/srv/app/e.mts', 'file:///srv/app/f.ts', '%zz.ts', 'webpack:///./src/a.ts'])).toEqual([
+      '/srv/app/src/a.ts', '/srv/app/dist/b.js', '/srv/app/dist/d +.vue', '/srv/app/e.mts', '/srv/app/f.ts', '/srv/app/dist/%zz.ts', null]);
+    expect(await namesFrom('file:///srv/my%20app/dist/a.js', ['../src/a.ts'])).toEqual(['/srv/my app/src/a.ts']);
+    expect(await namesFrom('/app/dist/a.js', ['a.ts', 'b.ts'], '../src')).toEqual(['/app/src/a.ts', '/app/src/b.ts']);
+
+    const map = new TraceMap({ version: 3, sources: ['/app/a.ts', '/app/b.ts'], sourcesContent: ['inside', null], names: [], mappings: '' });
+    const counts = ['/app/a.ts', '/app/b.ts'].map((path) => ({ file: { path, lines: [] }, self: new Map(), total: new Map() }));
+    const read = async (path: string) => (asked.push(path), 'from\ndisk');
+    expect((await readOriginals(map, counts, read)).map(({ file }) => file.lines)).toEqual([['inside'], ['from', 'disk']]);
+    expect(asked).toEqual(['/app/b.ts']);
+  });
+
+  it('make one line of several places', async () => {
     // Line by line: 1 -> 1, 2 and 3 -> 2; the fourth line comes from nowhere.
     const map = new TraceMap({ version: 3, sources: ['a.ts'], sourcesContent: ['one\ntwo'], names: [], mappings: 'AAAA;AACA;AAAA;A' });
     const { groups, originals } = groupByOriginal(map, { line: [1, 2, 3, 4], column: [1, 1, 1, 1] });
     expect(groups).toEqual([0, 1, 1, 2]);
-    const [counts] = countOriginals(map, originals, { self: [1, 2, 9], total: [3, 4, 9] });
+    const [counts] = await readOriginals(map, countOriginals(originals, { self: [1, 2, 9], total: [3, 4, 9] }), async () => null);
     expect(counts.file).toEqual({ path: 'a.ts', lines: ['one', 'two'] });
     expect([...counts.self]).toEqual([[1, 1], [2, 2]]);
     expect([...counts.total]).toEqual([[1, 3], [2, 4]]);

@@ -1,7 +1,7 @@
 // The keyboard: one table, from which the help is made too.
 
 import type { Stall } from '../wire/views';
-import { select, stepOut, stepStall } from './actions';
+import { compareWith, select, stepOut, stepStall } from './actions';
 import type { Range } from './state';
 import type { Store } from './store';
 
@@ -34,6 +34,12 @@ function move({ store }: KeyContext, event: KeyboardEvent, cells: number, column
   select(store, movedRange(range, cells * cell + columns * 1e9, event.shiftKey, end));
 }
 
+function takeAsBaseline(store: Store): void {
+  const { file, range, threads } = store.state;
+  compareWith(store, { file, range, threads });
+  store.announce('This is the baseline now. Select what to compare with it.');
+}
+
 const kViews = ['flame', 'chart', 'sandwich', 'source'] as const;
 
 export const kKeys: KeyBinding[] = [
@@ -44,6 +50,7 @@ export const kKeys: KeyBinding[] = [
   { keys: ['ArrowUp'], words: 'Selection one cell earlier', run: (c, e) => move(c, e, -1, 0) },
   { keys: ['ArrowRight'], words: 'Selection one second later', run: (c, e) => move(c, e, 0, 1) },
   { keys: ['ArrowLeft'], words: 'Selection one second earlier', run: (c, e) => move(c, e, 0, -1) },
+  { keys: ['b'], words: 'Take what is selected as the baseline, then select what to compare with it', run: ({ store }) => takeAsBaseline(store) },
   { keys: ['Escape'], words: 'Undo one step: zoom, comparison, selection, thread', run: ({ store }) => stepOut(store) },
   { keys: ['c'], words: 'Heat map by samples or by cause', run: ({ store }) => store.update({ mode: store.state.mode === 'cause' ? 'samples' : 'cause' }) },
   { keys: ['+', '='], words: 'Time axis: zoom in', run: ({ store }) => zoomWindow(store, 0.5) },

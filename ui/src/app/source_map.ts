@@ -1,6 +1,6 @@
 // Where generated code came from, if its file says so.
 
-import { originalPositionFor, sourceContentFor, TraceMap } from '@jridgewell/trace-mapping';
+import { FlattenMap, originalPositionFor, sourceContentFor, type TraceMap } from '@jridgewell/trace-mapping';
 import type { ReadText } from './source_text';
 
 export interface SourceFile {
@@ -16,9 +16,16 @@ export interface MappedCounts {
 
 const kMaxMapBytes = 32 << 20;
 
+// At the end of the file, as compilers write it.  One that holds the map itself can be long.
+const kMaxBytesBehind = 4096;
+
 export function mapAddress(text: string): string | null {
-  const found = [...text.slice(-4096).matchAll(/[#@]\s*sourceMappingURL=([^\s'"]+)/g)].at(-1);
-  return found ? found[1] : null;
+  const mark = 'sourceMappingURL=';
+  const at = text.lastIndexOf(mark);
+  if (at < 0) return null;
+  const rest = text.slice(at + mark.length);
+  const end = rest.search(/[\s'"]|$/);
+  return end > 0 && rest.length - end <= kMaxBytesBehind ? rest.slice(0, end) : null;
 }
 
 function decodeDataAddress(address: string): string | null {
@@ -43,10 +50,12 @@ export async function loadMap(path: string, text: string, read: ReadText): Promi
   const address = mapAddress(text);
   if (!address) return null;
   const folder = path.slice(0, path.lastIndexOf('/') + 1);
-  const json = address.startsWith('data:') ? decodeDataAddress(address) : await read(folder + decodePath(address));
+  const isInside = address.startsWith('data:');
+  const place = isInside ? path : folder + decodePath(address);
+  const json = isInside ? decodeDataAddress(address) : await read(place);
   if (!json) return null;
   try {
-    return new TraceMap(json.replace(/^\)\]\}'/, ''));
+    return new FlattenMap(json.slice(Math.max(0, json.indexOf('{'))), place);
   } catch {
     return null; // a damaged map: the generated file is shown
   }
@@ -81,13 +90,32 @@ export function groupByOriginal(map: TraceMap, places: Places): { groups: number
   return { groups: groups.map((group) => (group < 0 ? originals.length : group)), originals };
 }
 
-export function countOriginals(map: TraceMap, originals: Original[], sums: { self: ArrayLike<number>; total: ArrayLike<number> }): MappedCounts[] {
+// The path of an original, as the server and recordings name it; null where it is no file: "webpack://…".
+export function pathOfOriginal(source: string): string | null {
+  const path = source.replace(/^file:\/\/(?=\/)/, '');
+  return path.startsWith('/') ? decodePath(path) : null;
+}
+
+async function textOfOriginal(map: TraceMap, source: string, read: ReadText): Promise<string | null> {
+  const inside = sourceContentFor(map, source);
+  if (inside) return inside;
+  const path = pathOfOriginal(source);
+  return path ? read(path) : null;
+}
+
+// Only originals whose text is at hand.
+export async function readOriginals(map: TraceMap, counts: MappedCounts[], read: ReadText): Promise<MappedCounts[]> {
+  const texts = await Promise.all(counts.map(({ file }) => textOfOriginal(map, file.path, read)));
+  texts.forEach((text, i) => (counts[i].file.lines = text ? text.split('\n') : []));
+  return counts.filter((_, i) => texts[i]);
+}
+
+export function countOriginals(originals: Original[], sums: { self: ArrayLike<number>; total: ArrayLike<number> }): MappedCounts[] {
   const byPath = new Map<string, MappedCounts>();
   originals.forEach(({ source, line }, i) => {
     let entry = byPath.get(source);
     if (!entry) {
-      const content = sourceContentFor(map, source);
-      entry = { file: { path: source, lines: content ? content.split('\n') : [] }, self: new Map(), total: new Map() };
+      entry = { file: { path: source, lines: [] }, self: new Map(), total: new Map() };
       byPath.set(source, entry);
     }
     entry.self.set(line, sums.self[i]);

@@ -5,9 +5,10 @@ import { readSource } from '../wire/recordings';
 
 export type ReadText = (path: string) => Promise<string | null>;
 
-export function textReader(engine: Engine, file: number): ReadText {
+// `generated`: for what this file was made from, to which its source map leads.
+export function textReader(engine: Engine, file: number, generated?: string): ReadText {
   return async (path) => {
     const { json, columns } = await engine.ask({ view: 'text', file: file || undefined, path });
-    return json.is_kept ? new TextDecoder().decode(columns.bytes as Uint8Array) : readSource(path);
+    return json.is_kept ? new TextDecoder().decode(columns.bytes as Uint8Array) : readSource(path, generated);
   };
 }

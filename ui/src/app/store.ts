@@ -129,8 +129,16 @@ export function useChannel<T>(channel: Channel<T>): T {
   return channel.value;
 }
 
-// What floats above everything.
+// What a legend leaves at full strength: while the pointer or the keyboard is on its entry, or until the next click on it.
+export interface Lit {
+  name: string;
+  stays: boolean;
+}
+
+// What comes and goes without being part of the state: what floats above everything, and what is lit.
 export class Floating {
+  readonly litKind = new Channel<Lit | null>(null);
+  readonly litCause = new Channel<Lit | null>(null);
   readonly hint = new Channel<Hint | null>(null);
   readonly menu = new Channel<Menu | null>(null);
 

@@ -11,6 +11,7 @@ const kLeastWidth = 0.4;
 const kLeastRounded = 6;
 const kLeastTextWidth = 24;
 const kMaxDrawnName = 300;
+const kLeastHatched = 0.05; // of a change
 
 export interface FlameLook {
   theme: Theme;
@@ -33,6 +34,7 @@ export interface FlamePart {
   hovered: number | null;
   focused: number | null;
   dimUnmatched: boolean;
+  lit: string | null; // the kind of boxes that are not dimmed
 }
 
 // Text of boxes, made once for each label.
@@ -116,7 +118,8 @@ export class FlamePainter {
     const label = tree.label[node];
     const above = tree.nodeDepth[node] < tree.nodeDepth[part.zoom];
     const unmatched = part.dimUnmatched && node !== 0 && !labels.matched?.[label];
-    g.globalAlpha = unmatched ? 0.28 : above ? 0.55 : 1;
+    const unlit = part.lit !== null && node !== 0 && kindName(labels, label) !== part.lit;
+    g.globalAlpha = unmatched || unlit ? 0.28 : above ? 0.55 : 1;
     g.fillStyle = this.fill(part, node);
     const width = Math.max(0.6, w - 1);
     const height = kRowHeight - 1;
@@ -144,7 +147,7 @@ export class FlamePainter {
     return theme.kindFill(kindName(labels, label), tree.tier[node]);
   }
 
-  // What colour alone would say: hatched is interpreted or unresolved, dotted is inlined, an arrow is a change.
+  // What colour alone would say: hatched is interpreted, unresolved or less than before, dotted is inlined.
   private marks(part: FlamePart, node: number, x: number, y: number, w: number, h: number): void {
     const { g } = this;
     const { theme, palette } = this.look;
@@ -154,6 +157,7 @@ export class FlamePainter {
       if (kind === 'unknown') hatch(g, x, y, w, h, theme.get('line2'));
       else if (tree.tier[node] === Tier.interpreted && (kind === 'app' || kind === 'node')) hatch(g, x, y, w, h, theme.get(`k-${kind}`));
     }
+    if (tree.beforeTotal && change(tree, node) < -kLeastHatched) hatch(g, x, y, w, h, theme.get('d-hatch'));
     if (tree.inlined[node] && w > 8) {
       g.fillStyle = theme.get('k-ink2');
       for (let at = y + 3; at < y + h - 2; at += 4) g.fillRect(x + 2, at, 1.5, 2);

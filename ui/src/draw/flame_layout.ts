@@ -81,6 +81,17 @@ export class FlameLayout {
     return this.tree.nodeDepth[next] === this.tree.nodeDepth[node] ? next : null;
   }
 
+  // Rows with a box of `least` pixels for which `is` holds, from the root on, each with its widest such box.
+  widestOfRows(zoom: number, width: number, least: number, is: (node: number) => boolean): { row: number; width: number }[] {
+    const rows: { row: number; width: number }[] = [];
+    for (let row = this.tree.nodeDepth[zoom]; row <= this.tree.depth; row++) {
+      let widest = 0;
+      this.visitRow(row, zoom, width, least, (node, _, w) => is(node) && (widest = Math.max(widest, w)));
+      if (widest >= least) rows.push({ row, width: widest });
+    }
+    return rows;
+  }
+
   // The deepest row that has a box of `least` pixels when `zoom` fills `width`.
   visibleDepth(zoom: number, width: number, least: number): number {
     const { tree } = this;

@@ -9,6 +9,7 @@ import { kGutter, type TimeAxis } from './time_axis';
 
 export const kHeatTop = 2;
 const kAxisHeight = 22;
+const kUnlit = 0.1;
 
 export interface HeatPicture {
   heat: Heat | null;
@@ -16,6 +17,7 @@ export interface HeatPicture {
   rows: number;
   rowHeight: number;
   mode: HeatMode;
+  lit: string | null; // the cause whose cells are not dimmed
   range: Range | null;
   base: Range | null;
   lost: readonly Marker[];
@@ -51,7 +53,7 @@ export function drawHeat(canvas: HTMLCanvasElement, picture: HeatPicture): void 
   }
 }
 
-function drawCells(g: CanvasRenderingContext2D, { heat, axis, rows, rowHeight, mode, theme }: HeatPicture): void {
+function drawCells(g: CanvasRenderingContext2D, { heat, axis, rows, rowHeight, mode, lit, theme }: HeatPicture): void {
   const gap = axis.columnWidth >= 5 ? 1 : 0;
   const left = axis.columnX(0);
   const height = rows * rowHeight;
@@ -85,8 +87,9 @@ function drawCells(g: CanvasRenderingContext2D, { heat, axis, rows, rowHeight, m
         g.fillStyle = share > 0 ? theme.get('accent') : theme.heatColour(level);
         if (share > 0) g.globalAlpha = 0.25 + 0.75 * share;
       } else if (mode === 'cause') {
-        g.globalAlpha = 0.22 + 0.78 * level;
-        g.fillStyle = theme.get(`m-${kCauses[heat.cause[cell]] ?? 'other'}`);
+        const cause = kCauses[heat.cause[cell]] ?? 'other';
+        g.globalAlpha = lit === null ? 0.22 + 0.78 * level : lit === cause ? 1 : kUnlit;
+        g.fillStyle = theme.get(`m-${cause}`);
       } else {
         g.fillStyle = theme.heatColour(level);
       }

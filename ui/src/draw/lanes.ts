@@ -74,6 +74,7 @@ export interface LanesPicture {
   durationNs: number;
   theme: Theme;
   tall: boolean;
+  lit: string | null; // the cause that is not dimmed
 }
 
 export function laneHeight(lane: Lane, tall: boolean): number {
@@ -93,6 +94,8 @@ export function laneAt(lanes: Lane[], tall: boolean, y: number): number {
   }
   return -1;
 }
+
+const kUnlit = 0.12;
 
 // From the bottom up.
 const kStackOrder = ['js', 'native', 'kernel', 'other', 'regexp', 'compile', 'gc'].map((name) => kCauses.indexOf(name as never));
@@ -183,8 +186,9 @@ function binTotal(data: Lanes, thread: number, bin: number): number {
   return total;
 }
 
-function drawUse(g: CanvasRenderingContext2D, { data, axis, rate, theme }: LanesPicture, lane: Lane, base: number, full: number): void {
+function drawUse(g: CanvasRenderingContext2D, { data, axis, rate, theme, lit }: LanesPicture, lane: Lane, base: number, full: number): void {
   if (!data || rate <= 0) return;
+  const strength = g.globalAlpha;
   const perCpu = (data.binNs / 1e9) * rate * (lane.isMain ? 1 : Math.max(1, lane.threads.length));
   for (let bin = 0; bin < data.bins; bin++) {
     const x = axis.xOf(data.fromNs + bin * data.binNs);
@@ -197,11 +201,13 @@ function drawUse(g: CanvasRenderingContext2D, { data, axis, rate, theme }: Lanes
       if (samples === 0) continue;
       const height = Math.min((samples / perCpu) * full, top - (base - full));
       if (height <= 0) continue;
+      g.globalAlpha = lit === null || lit === kCauses[cause] ? strength : strength * kUnlit;
       g.fillStyle = theme.get(`m-${kCauses[cause]}`);
       g.fillRect(x, top - height, Math.max(0.5, w), height);
       top -= height;
     }
   }
+  g.globalAlpha = strength;
 }
 
 function drawMarks(g: CanvasRenderingContext2D, picture: LanesPicture, lane: Lane, y: number, base: number): void {

@@ -11,7 +11,7 @@ export const kKindWords: Record<KindName, string> = {
   builtin: 'V8 builtin',
   native: 'Native',
   kernel: 'Kernel',
-  gc: 'Garbage collection',
+  gc: 'GC',
   compile: 'Compile',
   regexp: 'RegExp',
   loop: 'Event loop',

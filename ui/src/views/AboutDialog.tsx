@@ -7,9 +7,10 @@ const kSeverity = { info: 'Note', warning: 'Warning', error: 'Error' } as const;
 export function AboutDialog({ close }: { close: () => void }) {
   const { about } = useStore();
   const { taken, shown, lost, other_events: others } = about.accounting;
+  const threads = about.threads.filter(({ samples, tid }) => samples > 0 || tid !== 0);
   const rows: [string, string][] = [
     ['File', about.name],
-    ['Length', about.has_times ? duration(about.duration_ns) : 'not known: this format has no times'],
+    ['Length', about.has_times ? duration(about.duration_ns) : about.accounting.taken > 1 ? 'not known: its samples have no times' : 'not known'],
     ['Began', about.first_wall_ns ? new Date(about.first_wall_ns / 1e6).toLocaleString() : 'not known'],
     ['Rate', about.rate_hz > 0 ? `${Math.round(about.rate_hz)} Hz${about.rate_estimated ? ', estimated from the samples' : ''}` : 'not known'],
     ['Samples taken', count(taken)],
@@ -19,13 +20,13 @@ export function AboutDialog({ close }: { close: () => void }) {
     ['All frames known', count(about.resolved.full)],
     ['Some frames unknown', count(about.resolved.partial)],
     ['No frame known', count(about.resolved.none)],
-    ['Processes and threads', `${count(about.processes.length)} and ${count(about.threads.length)}`],
+    ['Processes and threads', `${count(new Set(threads.map(({ process }) => process)).size)} and ${count(threads.length)}`],
   ];
   return (
     <Overlay title="About this recording" close={close}>
       <table class="facts">
         <tbody>
-          {[...rows, ...Object.entries(about.facts)].map(([key, value]) => (
+          {[...rows, ...Object.entries(about.facts).filter(([key]) => key !== 'rate')].map(([key, value]) => (
             <tr key={key}>
               <th scope="row">{plain(key, 60)}</th>
               <td>{plain(value)}</td>

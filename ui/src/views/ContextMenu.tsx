@@ -1,5 +1,6 @@
 import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { FloatingContext, useChannel } from '../app/store';
+import { returnFocus } from './parts';
 
 export function ContextMenu() {
   const floating = useContext(FloatingContext);
@@ -17,10 +18,12 @@ export function ContextMenu() {
   useLayoutEffect(() => {
     const box = element.current;
     if (!box || !menu) return;
+    const before = document.activeElement;
     const { width, height } = box.getBoundingClientRect();
     box.style.left = `${Math.max(8, Math.min(menu.x, innerWidth - width - 8))}px`;
     box.style.top = `${Math.max(8, Math.min(menu.y, innerHeight - height - 8))}px`;
     box.querySelector('button')?.focus();
+    return () => returnFocus(before);
   }, [menu]);
   if (!menu) return null;
   const step = (event: KeyboardEvent) => {

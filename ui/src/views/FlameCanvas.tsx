@@ -3,7 +3,7 @@ import { showFunction } from '../app/actions';
 import { plain, weight } from '../app/format';
 import { chartThread, paletteOf } from '../app/queries';
 import { useSize } from '../app/size';
-import { FloatingContext, useStore } from '../app/store';
+import { FloatingContext, useChannel, useStore } from '../app/store';
 import { useTheme } from '../app/theme';
 import { prepare } from '../draw/canvas';
 import { FlamePainter, type FlamePart } from '../draw/flame';
@@ -11,9 +11,11 @@ import { kRowHeight, type FlameLayout } from '../draw/flame_layout';
 import type { Theme } from '../draw/palette';
 import type { About, Flame } from '../wire/views';
 import { boxMenu, BoxTip, boxWords } from './boxes';
+import { bringIntoSight } from './parts';
 import { ScrolledCanvas } from './ScrolledCanvas';
 
 export const kSide = 16;
+const kLeastSeen = 4; // pixels
 
 export function monoCharWidth(g: CanvasRenderingContext2D, theme: Theme): number {
   g.font = `11px ${theme.get('mono')}`;
@@ -35,6 +37,8 @@ export function FlameCanvas({ flame, layout }: { flame: Flame; layout: FlameLayo
   const { width, height } = useSize(wrap);
   const [scroll, setScroll] = useState(0);
   const [hovered, setHovered] = useState<number | null>(null);
+  const beforeSearch = useRef<number | null>(null); // how far it was scrolled
+  const lit = useChannel(floating.litKind);
   const [focused, setFocused] = useState<number | null>(null);
   const zoom = state.zoom < layout.tree.parent.length ? state.zoom : 0;
   const plot = Math.max(1, width - 2 * kSide);
@@ -59,6 +63,7 @@ export function FlameCanvas({ flame, layout }: { flame: Flame; layout: FlameLayo
     hovered,
     focused,
     dimUnmatched: flame.labels.matched !== undefined,
+    lit: flame.tree.beforeTotal ? null : (lit?.name ?? null),
   };
 
   useLayoutEffect(() => {
@@ -68,7 +73,7 @@ export function FlameCanvas({ flame, layout }: { flame: Flame; layout: FlameLayo
       g.fillStyle = theme.get('ink2');
       g.font = `13px ${theme.get('sans')}`;
       g.textAlign = 'center';
-      g.fillText('No samples here: the process was idle in this range.', width / 2, 48);
+      g.fillText(about.accounting.taken === 0 ? 'No samples: nothing was recorded.' : 'No samples here.', width / 2, 48);
       return;
     }
     const painter = new FlamePainter(g, {
@@ -88,6 +93,23 @@ export function FlameCanvas({ flame, layout }: { flame: Flame; layout: FlameLayo
   useEffect(() => {
     if (!state.icicle && wrap.current) wrap.current.scrollTop = contentHeight;
   }, [state.icicle, flame, zoom]);
+  // A search whose matches are all out of sight would seem to find nothing.
+  useEffect(() => {
+    const { matched } = flame.labels;
+    const view = wrap.current!;
+    if (height === 0) return;
+    if (!matched) {
+      if (beforeSearch.current !== null) view.scrollTop = beforeSearch.current;
+      beforeSearch.current = null;
+      return;
+    }
+    const found = layout.widestOfRows(zoom, plot, kLeastSeen, (node) => matched[layout.tree.label[node]] !== 0);
+    const isSeen = ({ row }: { row: number }) => top(row) >= view.scrollTop && top(row) + kRowHeight <= view.scrollTop + height;
+    if (found.length === 0 || found.some(isSeen)) return;
+    const { row } = found.reduce((best, one) => (one.width > best.width ? one : best));
+    beforeSearch.current ??= view.scrollTop;
+    view.scrollTop = top(row) - (state.icicle ? 2 * kRowHeight : height - 3 * kRowHeight);
+  }, [flame.labels, height > 0]);
 
   const nodeAt = (event: MouseEvent): number | null => {
     const box = canvas.current!.getBoundingClientRect();
@@ -106,9 +128,7 @@ export function FlameCanvas({ flame, layout }: { flame: Flame; layout: FlameLayo
     setFocused(node);
     store.announce(boxWords(layout, flame.labels, node, flame.tree.total, flame.unit));
     const y = top(layout.tree.nodeDepth[node]);
-    const view = wrap.current!;
-    if (y < view.scrollTop) view.scrollTop = y;
-    else if (y + kRowHeight > view.scrollTop + height) view.scrollTop = y + kRowHeight - height;
+    bringIntoSight(wrap.current!, y, y + kRowHeight);
   };
   const onKey = (event: KeyboardEvent) => {
     const at = focused ?? zoom;

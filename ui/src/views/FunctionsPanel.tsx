@@ -5,9 +5,10 @@ import { tableQuery, useEngine } from '../app/queries';
 import { useSize } from '../app/size';
 import type { Grouping, SortKey } from '../app/state';
 import { useStore } from '../app/store';
-import { kindOfOrigin } from '../draw/palette';
+import { kindOfOrigin, kKindWords } from '../draw/palette';
 import { decodeTable } from '../wire/decode';
 import type { Table } from '../wire/views';
+import { bringIntoSight, useOneStop } from './parts';
 
 const kGroups: [Grouping, string][] = [
   ['function', 'Functions'],
@@ -28,7 +29,7 @@ function changeOf(table: Table, row: number, totals: boolean): string {
   return `${points > 0 ? '+' : points < 0 ? '−' : '±'}${Math.abs(points).toFixed(1)}`;
 }
 
-function Row({ table, row, most }: { table: Table; row: number; most: number }) {
+function Row({ table, row, most, isStop }: { table: Table; row: number; most: number; isStop: boolean }) {
   const store = useStore();
   const { state, about } = store;
   const name = table.names[row];
@@ -36,14 +37,17 @@ function Row({ table, row, most }: { table: Table; row: number; most: number }) 
   const isCurrent = state.fn?.name === name && state.fn?.place === place;
   const share = (value: number) => (table.total > 0 ? value / table.total : 0);
   const choose = state.group === 'function' ? () => showFunction(store, name, place) : actionOfGroup(store, state.group, name);
+  const kind = state.group === 'function' ? kindOfOrigin(table.origin[row]) : null;
   const isComparison = table.beforeSelf !== undefined;
   return (
     <button
       type="button"
       class="tr"
+      data-row={row}
+      tabIndex={isStop ? 0 : -1}
       aria-current={isCurrent}
       aria-disabled={!choose}
-      title={plain(`${name}  ${place}\nself ${weight(table.self[row], table.unit)}, total ${weight(table.totals[row], table.unit)}`, 600)}
+      title={[plain(`${name}  ${place}`, 600), kind && kKindWords[kind], `self ${weight(table.self[row], table.unit)}, total ${weight(table.totals[row], table.unit)}`].filter(Boolean).join('\n')}
       onClick={choose}
     >
       <span class="v self">
@@ -52,8 +56,8 @@ function Row({ table, row, most }: { table: Table; row: number; most: number }) 
       </span>
       <span class="v">{isComparison ? changeOf(table, row, true) : percent(share(table.totals[row]))}</span>
       <span class="f">
-        <i class="sw" style={{ background: `var(--k-${state.group === 'function' ? kindOfOrigin(table.origin[row]) : 'loop'})` }} />
-        <span class="nm mono">{plain(shortName(name, kNameRoom), 300)}</span>
+        <i class="sw" style={{ background: `var(--k-${kind ?? 'loop'})` }} />
+        <span class="nm mono">{plain(state.group === 'file' ? shortPlace(name, about.app_root) : shortName(name, kNameRoom), 300)}</span>
         <span class="lc">{plain(shortPlace(place, about.app_root), 300)}</span>
       </span>
     </button>
@@ -71,18 +75,13 @@ function Rows({ table }: { table: Table }) {
   const first = Math.max(0, Math.floor(top / kRowHeight) - 4);
   const last = Math.min(table.names.length, Math.ceil((top + height) / kRowHeight) + 4);
   const most = table.self.reduce((a, b) => Math.max(a, b), 0);
-  const step = (event: KeyboardEvent) => {
-    const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
-    if (!by) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const rows = [...list.current!.querySelectorAll('button')];
-    rows[rows.indexOf(document.activeElement as HTMLButtonElement) + by]?.focus();
-  };
+  const bring = (row: number) => bringIntoSight(list.current!, row * kRowHeight, (row + 1) * kRowHeight);
+  const { row: focused, ...keys } = useOneStop(table.names.length, bring);
+  const stop = Math.max(first, Math.min(last - 1, focused));
   const rows = [];
-  for (let i = first; i < last; i++) rows.push(<Row key={i} table={table} row={i} most={most} />);
+  for (let i = first; i < last; i++) rows.push(<Row key={i} table={table} row={i} most={most} isStop={i === stop} />);
   return (
-    <div class="list" ref={list} data-testid="functions" onScroll={(event) => setTop(event.currentTarget.scrollTop)} onKeyDown={step}>
+    <div class="list" ref={list} data-testid="functions" onScroll={(event) => setTop(event.currentTarget.scrollTop)} {...keys}>
       <div style={{ height: `${table.names.length * kRowHeight}px`, paddingTop: `${first * kRowHeight}px` }}>{rows}</div>
     </div>
   );

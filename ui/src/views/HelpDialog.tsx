@@ -11,7 +11,9 @@ const kMouse: [string, string][] = [
   ['Flame graph: click', 'Zoom to this function; click on a box below to zoom out'],
   ['Flame graph: double click', 'Sandwich: who calls this function, and what it calls'],
   ['Flame graph: right click, or the menu key', 'Focus, hide, callers, copy the stack, open in the editor'],
-  ['Flame graph with focus: arrows, Enter', 'Walk from box to box, zoom'],
+  ['Flame graph or sandwich with focus: arrows, Enter', 'Walk from box to box, zoom or go on from there'],
+  ['List with focus: arrows, Enter', 'Go through its rows, choose one; Tab leaves it'],
+  ['Legend: point at an entry, or go there with Tab', 'Dim everything else; a click keeps it so'],
 ];
 
 export function HelpDialog({ close }: { close: () => void }) {

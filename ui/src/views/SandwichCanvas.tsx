@@ -3,14 +3,15 @@ import { showFunction } from '../app/actions';
 import { paletteOf } from '../app/queries';
 import { percent, plain, shortPlace, weight } from '../app/format';
 import { useSize } from '../app/size';
-import { FloatingContext, useStore } from '../app/store';
+import { FloatingContext, useChannel, useStore } from '../app/store';
 import { useTheme } from '../app/theme';
 import { prepare } from '../draw/canvas';
 import { FlamePainter, type FlamePart } from '../draw/flame';
 import { FlameLayout, kRowHeight } from '../draw/flame_layout';
 import type { Sandwich } from '../wire/views';
-import { boxMenu, BoxTip } from './boxes';
+import { boxMenu, BoxTip, boxWords } from './boxes';
 import { kSide, monoCharWidth } from './FlameCanvas';
+import { bringIntoSight } from './parts';
 import { ScrolledCanvas } from './ScrolledCanvas';
 
 const kCaption = 20;
@@ -25,11 +26,13 @@ export function SandwichCanvas({ sandwich }: { sandwich: Sandwich }) {
   const store = useStore();
   const theme = useTheme();
   const floating = useContext(FloatingContext);
+  const lit = useChannel(floating.litKind);
   const wrap = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const { width, height } = useSize(wrap);
   const [scroll, setScroll] = useState(0);
   const [hovered, setHovered] = useState<Spot | null>(null);
+  const [focused, setFocused] = useState<Spot | null>(null);
   const halves = useMemo(() => ({ callers: new FlameLayout(sandwich.callers), callees: new FlameLayout(sandwich.callees) }), [sandwich]);
   const plot = Math.max(1, width - 2 * kSide);
   const up = halves.callers.visibleDepth(0, plot, 0.4);
@@ -51,8 +54,9 @@ export function SandwichCanvas({ sandwich }: { sandwich: Sandwich }) {
       firstRow: half === 'callers' ? 0 : 1,
       lastRow: depth,
       hovered: hovered?.half === half ? hovered.node : null,
-      focused: null,
+      focused: focused?.half === half ? focused.node : null,
       dimUnmatched: sandwich.labels.matched !== undefined,
+      lit: lit?.name ?? null,
     };
   };
 
@@ -82,6 +86,7 @@ export function SandwichCanvas({ sandwich }: { sandwich: Sandwich }) {
   useEffect(() => {
     if (wrap.current) wrap.current.scrollTop = Math.max(0, middle - height / 2);
     setHovered(null);
+    setFocused(null);
   }, [sandwich, height > 0]);
 
   const spotAt = (event: MouseEvent): Spot | null => {
@@ -99,6 +104,41 @@ export function SandwichCanvas({ sandwich }: { sandwich: Sandwich }) {
     return [sandwich.labels.names[label], sandwich.labels.places[label]];
   };
 
+  const yOf = ({ half, node }: Spot) => part(half).rowY(halves[half].tree.nodeDepth[node]) + scroll;
+  const focusOn = (spot: Spot | null) => {
+    if (!spot) return;
+    setFocused(spot);
+    store.announce(boxWords(halves[spot.half], sandwich.labels, spot.node, sandwich.total, sandwich.unit));
+    const y = spot.node === 0 ? middle : yOf(spot);
+    bringIntoSight(wrap.current!, y, y + kRowHeight);
+  };
+  // Away from the function in the middle, or back to it.
+  const walk = (at: Spot, half: Spot['half']): Spot | null => {
+    const layout = halves[half];
+    if (at.node !== 0 && at.half !== half) return { half: at.half, node: halves[at.half].tree.parent[at.node] };
+    const next = layout.children(at.node).sort((a, b) => layout.tree.nodeTotal[b] - layout.tree.nodeTotal[a])[0];
+    return next === undefined ? null : { half, node: next };
+  };
+  const beside = (at: Spot, by: 1 | -1): Spot | null => {
+    const node = at.node === 0 ? null : halves[at.half].sibling(at.node, by);
+    return node === null || node === undefined ? null : { half: at.half, node };
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const at = focused ?? { half: 'callers' as const, node: 0 };
+    if (event.key === 'ArrowUp') focusOn(walk(at, 'callers'));
+    else if (event.key === 'ArrowDown') focusOn(walk(at, 'callees'));
+    else if (event.key === 'ArrowRight') focusOn(beside(at, 1));
+    else if (event.key === 'ArrowLeft') focusOn(beside(at, -1));
+    else if (event.key === 'Enter' && at.node !== 0) showFunction(store, ...names(at));
+    else if (event.key === 'ContextMenu' || (event.shiftKey && event.key === 'F10')) {
+      const box = canvas.current!.getBoundingClientRect();
+      const y = at.node === 0 ? middle : yOf(at);
+      floating.showMenu(boxMenu(store, halves[at.half], sandwich.labels, at.node, box.left + 60, box.top + y - scroll));
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
   return (
     <ScrolledCanvas
       wrap={wrap}
@@ -106,8 +146,10 @@ export function SandwichCanvas({ sandwich }: { sandwich: Sandwich }) {
       contentHeight={contentHeight}
       scrolled={setScroll}
       data-testid="sandwich"
-      role="img"
-      aria-label={`Callers and callees of ${store.state.fn?.name ?? ''}`}
+      tabIndex={0}
+      role="application"
+      aria-label={`Callers and callees of ${plain(store.state.fn?.name ?? '', 200)}. Arrows walk from function to function, Enter shows those of another.`}
+      onKeyDown={onKey}
       onPointerMove={(event) => {
         const spot = spotAt(event);
         setHovered(spot);

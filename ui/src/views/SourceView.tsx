@@ -1,13 +1,14 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { editorAddress } from '../app/actions';
-import { parsePlace, percent, plain, weight, type Position } from '../app/format';
+import { editorAddress, showSource } from '../app/actions';
+import { parsePlace, percent, plain, shortName, weight, type Position } from '../app/format';
 import { selectionQuery, useEngine } from '../app/queries';
-import { countOriginals, groupByOriginal, loadMap, originalOf, type MappedCounts } from '../app/source_map';
+import { countOriginals, groupByOriginal, loadMap, originalOf, pathOfOriginal, readOriginals, type MappedCounts } from '../app/source_map';
 import { textReader } from '../app/source_text';
 import { useStore } from '../app/store';
 import { decodeSource } from '../wire/decode';
 import type { Engine, Query } from '../wire/engine';
 import type { SourceLines } from '../wire/views';
+import { Suggestions } from './Suggestions';
 
 const kMaxLines = 20_000;
 
@@ -36,7 +37,8 @@ async function loadSources(engine: Engine, query: Query, position: Position, lin
     // A map goes by columns: a bundle may be one line.
     const { groups, originals } = groupByOriginal(map, decodeSource(await engine.ask({ ...query, columns: true })));
     const { columns } = originals.length > 0 ? await engine.ask({ ...query, groups }) : { columns: { self: [], total: [] } };
-    const files = countOriginals(map, originals, { self: columns.self, total: columns.total }).filter(({ file }) => file.lines.length > 0);
+    const counts = countOriginals(originals, { self: columns.self, total: columns.total });
+    const files = await readOriginals(map, counts, textReader(engine, Number(query.file ?? 0), path));
     const original = originalOf(map, position.line, position.column);
     const file = Math.max(0, files.findIndex((entry) => entry.file.path === original?.source));
     if (files.length > 0) return { files, place: { file, line: files[file].file.path === original?.source ? original.line : 0 } };
@@ -96,17 +98,22 @@ export function SourceView() {
     return () => void (current = false);
   }, [place, result.data]);
 
-  if (!path) return <p class="insight">Choose a function of JavaScript: right click on a box, then "Source with samples by line".</p>;
+  if (!path) {
+    const why = state.fn ? `${plain(shortName(state.fn.name, 80), 120)} is not in a file of JavaScript. ` : '';
+    return <Suggestions words={`${why}Choose a function here, in the list, or by a right click on a box:`} choose={(_, found) => showSource(store, found)} />;
+  }
   const shown = sources?.files[chosen];
-  const editor = editorAddress(place);
+  const line = shown && chosen === sources!.place.file ? sources!.place.line : 0;
+  const original = shown && shown.file.path !== path ? pathOfOriginal(shown.file.path) : null;
+  const editor = editorAddress(original ? `${original}:${line || 1}` : place);
   return (
     <>
       <div class="crumbs">
-        <b class="mono">{plain(shown?.file.path ?? path, 200)}</b>
+        <b class="mono">{plain(original ?? shown?.file.path ?? path, 200)}</b>
         {sources && sources.files.length > 1 && (
           <select aria-label="Original file" value={chosen} onChange={(event) => setChosen(Number(event.currentTarget.value))}>
             {sources.files.map((source, i) => (
-              <option value={i}>{plain(source.file.path, 100)}</option>
+              <option value={i}>{plain(pathOfOriginal(source.file.path) ?? source.file.path, 100)}</option>
             ))}
           </select>
         )}
@@ -117,7 +124,7 @@ export function SourceView() {
         )}
       </div>
       {result.error && <p class="problem">{result.error}</p>}
-      {shown && result.data && <Listing counts={shown} lines={result.data} target={chosen === sources!.place.file ? sources!.place.line : 0} />}
+      {shown && result.data && <Listing counts={shown} lines={result.data} target={line} />}
       {sources?.files.length === 0 && result.data && <LineTable lines={result.data} />}
     </>
   );

@@ -3,10 +3,12 @@ import { clock, count, duration, plain, shortPlace } from '../app/format';
 import type { Loaded } from '../app/queries';
 import { useStore } from '../app/store';
 import type { Stall, Stalls } from '../wire/views';
+import { useOneStop } from './parts';
 
 const kLeastStallMs = 50;
+const kMostShown = 500;
 
-function StallRow({ stall, longest }: { stall: Stall; longest: number }) {
+function StallRow({ stall, longest, row, isStop }: { stall: Stall; longest: number; row: number; isStop: boolean }) {
   const store = useStore();
   const { about, state } = store;
   const length = stall.to_ns - stall.from_ns;
@@ -14,7 +16,7 @@ function StallRow({ stall, longest }: { stall: Stall; longest: number }) {
   const thread = about.threads[stall.thread];
   const process = about.processes[thread?.process ?? 0];
   return (
-    <button type="button" class="st" aria-current={isCurrent} onClick={() => selectStall(store, stall)}>
+    <button type="button" class="st" data-row={row} tabIndex={isStop ? 0 : -1} aria-current={isCurrent} onClick={() => selectStall(store, stall)}>
       <span>
         <span class="d">{duration(length)}</span>
         <span class="bar2">
@@ -42,6 +44,7 @@ function StallRow({ stall, longest }: { stall: Stall; longest: number }) {
 
 export function StallsPanel({ result }: { result: Loaded<Stalls> }) {
   const stalls = result.data?.stalls ?? [];
+  const { row: focused, ...keys } = useOneStop(Math.min(stalls.length, kMostShown));
   const total = stalls.reduce((sum, s) => sum + s.to_ns - s.from_ns, 0);
   const longest = stalls[0] ? stalls[0].to_ns - stalls[0].from_ns : 1;
   const best = result.data?.longest;
@@ -55,7 +58,7 @@ export function StallsPanel({ result }: { result: Loaded<Stalls> }) {
           </span>
         )}
         <div class="grow" />
-        <span class="dim small">from {kLeastStallMs} ms, longest first</span>
+        <span class="dim small extra">from {kLeastStallMs} ms, longest first</span>
       </div>
       {result.data?.sentence && <p class="insight">{plain(result.data.sentence, 300)}</p>}
       {result.error && <p class="problem">{result.error}</p>}
@@ -65,9 +68,9 @@ export function StallsPanel({ result }: { result: Loaded<Stalls> }) {
           {best && ` Longest turn: ${duration(best.to_ns - best.from_ns)} at ${clock(best.from_ns, 1)}.`}
         </p>
       )}
-      <div class="list" data-testid="stalls">
-        {stalls.slice(0, 500).map((stall) => (
-          <StallRow key={`${stall.thread}-${stall.from_ns}`} stall={stall} longest={longest} />
+      <div class="list" data-testid="stalls" {...keys}>
+        {stalls.slice(0, kMostShown).map((stall, i, shown) => (
+          <StallRow key={`${stall.thread}-${stall.from_ns}`} stall={stall} longest={longest} row={i} isStop={i === Math.min(focused, shown.length - 1)} />
         ))}
       </div>
     </section>

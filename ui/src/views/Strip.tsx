@@ -66,19 +66,19 @@ export function Strip({ show }: { show: (dialog: Dialog) => void }) {
     <dl class="sum">
       <Item title="Process">
         <span class="cut" title={plain(process.name)}>
-          {plain(process.name, 80)}
+          {plain(process.name.replace(/ \/.*\//, ' '), 80)}
         </span>{' '}
         <span class="dim">{process.detail}</span>
       </Item>
       {about.facts.node && (
         <Item title="Node">
-          {plain(about.facts.node, 40)} {about.facts.v8 && <span class="dim">V8 {plain(about.facts.v8, 20)}</span>}
+          {plain(about.facts.node, 40)} {about.facts.v8 && <span class="dim extra">V8 {plain(about.facts.v8, 20)}</span>}
         </Item>
       )}
       {about.facts.container && <Item title="Container">{plain(about.facts.container, 40)}</Item>}
       {about.has_times && (
         <Item title="Recorded">
-          {duration(about.duration_ns)} {started && <span class="dim">at {started}</span>}
+          {duration(about.duration_ns)} {started && <span class="dim extra">at {started}</span>}
         </Item>
       )}
       {about.rate_hz > 0 && (

@@ -5,7 +5,7 @@ import { zoomWindow } from '../app/keys';
 import { useEngine } from '../app/queries';
 import { useSize } from '../app/size';
 import type { HeatMode, Range } from '../app/state';
-import { FloatingContext, useStore } from '../app/store';
+import { FloatingContext, useChannel, useStore } from '../app/store';
 import { useTheme } from '../app/theme';
 import { drawHeat, heatHeight, kHeatTop } from '../draw/heat';
 import { drawLanes, isChosen, laneAt, lanesHeight, lanesOf, laneWords, type Lane, type LanesPicture } from '../draw/lanes';
@@ -13,10 +13,11 @@ import { kCauseWords } from '../draw/palette';
 import { kGutter, TimeAxis } from '../draw/time_axis';
 import { decodeHeat, decodeLanes } from '../wire/decode';
 import { kCauses, MarkerKind, type Heat, type Marker, type Stall } from '../wire/views';
-import { Segments, Swatch } from './parts';
+import { Key, Segments, Swatch } from './parts';
 
 const kCellChoices = [10, 20, 50, 100];
 const kMaxLaneArea = 208;
+const kShortWindow = 800; // pixels
 const kMaxLosses = 2000;
 
 // A bin is at least two pixels wide, and long enough for four samples of a busy thread: with fewer a lane is stripes.
@@ -32,6 +33,7 @@ interface Cell {
 }
 
 function Legend({ mode, heat, searching }: { mode: HeatMode; heat: Heat | null; searching: boolean }) {
+  const { litCause } = useContext(FloatingContext);
   if (searching) {
     return (
       <div class="legend">
@@ -47,9 +49,9 @@ function Legend({ mode, heat, searching }: { mode: HeatMode; heat: Heat | null; 
         {kCauses
           .filter((cause) => cause !== 'idle')
           .map((cause) => (
-            <span key={cause}>
+            <Key key={cause} name={cause} lit={litCause}>
               <Swatch token={`m-${cause}`} /> {kCauseWords[cause]}
-            </span>
+            </Key>
           ))}
       </div>
     );
@@ -102,6 +104,7 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
   const theme = useTheme();
   const floating = useContext(FloatingContext);
   const { state, about } = store;
+  const lit = useChannel(floating.litCause)?.name ?? null;
   const panel = useRef<HTMLElement>(null);
   const heatCanvas = useRef<HTMLCanvasElement>(null);
   const laneCanvas = useRef<HTMLCanvasElement>(null);
@@ -110,7 +113,7 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
   const drag = useRef<{ from: number; base: boolean; moved: boolean } | null>(null);
   const armed = useRef<number | null>(null); // the cell of a first click
   const tall = innerHeight >= 1000;
-  const rowHeight = tall ? 5 : 4;
+  const rowHeight = tall ? 5 : innerHeight < kShortWindow ? 3 : 4;
 
   const window_ = state.window ?? ([0, Math.max(1e9, about.duration_ns)] as Range);
   const axis = useMemo(() => new TimeAxis(window_, Math.max(200, width)), [window_[0], window_[1], width]);
@@ -139,6 +142,7 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
     durationNs: about.duration_ns,
     theme,
     tall,
+    lit,
   };
   const chosenLane = lanes.find((lane) => isChosen(lane, state.threads));
 
@@ -150,6 +154,7 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
       rows,
       rowHeight,
       mode: state.mode,
+      lit,
       range: state.range,
       base: picture.base,
       lost,
@@ -158,10 +163,10 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
       subtitle: chosenLane ? plain(chosenLane.subtitle, 24) : '',
       theme,
     });
-  }, [heat.data, axis, rows, rowHeight, state.mode, state.range, state.base, hovered?.column, hovered?.row, chosenLane, theme, lost]);
+  }, [heat.data, axis, rows, rowHeight, state.mode, state.range, state.base, hovered?.column, hovered?.row, chosenLane, theme, lost, lit]);
   useLayoutEffect(() => {
     if (width > 0) drawLanes(laneCanvas.current!, picture);
-  }, [laneData.data, axis, theme, state.range, state.threads, state.base, stalls, markers, lanes, tall]);
+  }, [laneData.data, axis, theme, state.range, state.threads, state.base, stalls, markers, lanes, tall, lit]);
 
   const cellAt = (event: MouseEvent): Cell | null => {
     const box = heatCanvas.current!.getBoundingClientRect();
@@ -300,7 +305,7 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
         onPointerLeave={leave}
         onDblClick={() => select(store, null)}
       />
-      <div class="lanes" style={{ maxHeight: `${kMaxLaneArea}px` }}>
+      <div class="lanes" style={{ maxHeight: `${innerHeight < kShortWindow ? kMaxLaneArea / 2 : kMaxLaneArea}px` }}>
         <LaneCanvas picture={picture} canvas={laneCanvas} />
       </div>
       {heat.error && <p class="problem">{heat.error}</p>}

@@ -1,6 +1,6 @@
 import { useContext, useMemo, useRef, useState } from 'preact/hooks';
-import { stepOut } from '../app/actions';
-import { clock, duration, percent, plain, weight } from '../app/format';
+import { showFunction, stepOut } from '../app/actions';
+import { clock, duration, percent, plain, shortName, weight } from '../app/format';
 import { causesQuery, flameQuery, paletteOf, sandwichQuery, useEngine } from '../app/queries';
 import type { Palette, Range, State, WhyView } from '../app/state';
 import { FloatingContext, useStore, type Store } from '../app/store';
@@ -9,9 +9,10 @@ import { kCauseWords, kKindWords, type KindName } from '../draw/palette';
 import { decodeCauses, decodeFlame, decodeSandwich } from '../wire/decode';
 import { kCauses, type Causes, type Flame } from '../wire/views';
 import { FlameCanvas } from './FlameCanvas';
-import { Segments, Swatch } from './parts';
+import { Key, Segments, Swatch } from './parts';
 import { SandwichCanvas } from './SandwichCanvas';
 import { SourceView } from './SourceView';
+import { Suggestions } from './Suggestions';
 
 const kCauseOrder = ['js', 'native', 'kernel', 'gc', 'compile', 'regexp', 'other', 'idle'] as const;
 
@@ -31,14 +32,15 @@ function baselineWords({ state, files, about }: Store): string {
 }
 
 function CauseBar({ causes }: { causes: Causes }) {
+  const { litCause } = useContext(FloatingContext);
   const present = kCauseOrder.map((cause) => ({ cause, value: causes.by[kCauses.indexOf(cause)] })).filter(({ value }) => value > 0);
   return (
     <>
       <div class="legend causes" data-testid="causes">
         {present.map(({ cause, value }) => (
-          <span key={cause}>
+          <Key key={cause} name={cause} lit={litCause}>
             <Swatch token={`m-${cause}`} /> {kCauseWords[cause]} <b>{percent(value / causes.total)}</b>
-          </span>
+          </Key>
         ))}
       </div>
       <div class="causebar" aria-hidden="true">
@@ -48,6 +50,15 @@ function CauseBar({ causes }: { causes: Causes }) {
       </div>
     </>
   );
+}
+
+// A panel cuts off what leaves it, and may be small.
+function keepInSight(menu: HTMLElement | null): void {
+  if (!menu) return;
+  const { right, bottom } = menu.parentElement!.getBoundingClientRect();
+  menu.style.position = 'fixed';
+  menu.style.right = `${document.documentElement.clientWidth - right}px`;
+  menu.style.top = `${Math.max(8, Math.min(bottom + 6, innerHeight - menu.offsetHeight - 8))}px`;
 }
 
 function Options() {
@@ -68,7 +79,7 @@ function Options() {
         Options
       </button>
       {open && (
-        <div class="menu popover" role="group" aria-label="Options of the flame graph">
+        <div class="menu popover" role="group" aria-label="Options of the flame graph" ref={keepInSight}>
           {flags.map(([flag, text, key]) => (
             <label key={flag}>
               <input type="checkbox" checked={state[flag]} onChange={() => store.update({ [flag]: !state[flag], zoom: 0 })} />
@@ -112,7 +123,7 @@ function Crumbs({ flame, layout }: { flame: Flame | null; layout: FlameLayout | 
       ))}
       {path.map((node, i) => (
         <button type="button" key={node} aria-current={i === path.length - 1} onClick={() => store.update({ zoom: node })}>
-          {i === 0 ? 'all' : plain(flame!.labels.names[layout!.tree.label[node]], 40)}
+          {i === 0 ? 'all' : plain(shortName(flame!.labels.names[layout!.tree.label[node]], 40), 48)}
         </button>
       ))}
       {path.length > 0 && (
@@ -126,6 +137,7 @@ function Crumbs({ flame, layout }: { flame: Flame | null; layout: FlameLayout | 
 
 function Legend({ isComparison }: { isComparison: boolean }) {
   const { about, state } = useStore();
+  const { litKind } = useContext(FloatingContext);
   if (isComparison) {
     return (
       <div class="foot">
@@ -133,10 +145,10 @@ function Legend({ isComparison }: { isComparison: boolean }) {
           <Swatch token="d-more" /> more than in the baseline
         </span>
         <span>
-          <Swatch token="d-less" /> less
+          <i class="sw less" /> less
         </span>
         <span>
-          <Swatch token="d-same" /> the same
+          <i class="sw same" /> the same
         </span>
         <span class="dim">Numbers in boxes are percentage points of all samples; the baseline is scaled to the selection's sum.</span>
       </div>
@@ -147,10 +159,10 @@ function Legend({ isComparison }: { isComparison: boolean }) {
   return (
     <div class="foot">
       {kinds.map((kind) => (
-        <span key={kind}>
+        <Key key={kind} name={kind} lit={litKind}>
           <i class={kind === 'unknown' ? 'sw hatch' : 'sw'} style={{ background: kind === 'unknown' ? undefined : `var(--k-${kind})` }} />
           {kKindWords[kind]}
-        </span>
+        </Key>
       ))}
       <i class="sep" />
       <span>
@@ -188,7 +200,9 @@ function Sandwich() {
   const store = useStore();
   const { state } = store;
   const sandwich = useEngine(sandwichQuery(state), decodeSandwich);
-  if (!state.fn) return <p class="insight">Choose a function: double click on a box, or click on a row of the list.</p>;
+  if (!state.fn) {
+    return <Suggestions words="Who calls a function, and what it calls. Choose one here, in the list, or by a double click on a box:" choose={(name, place) => showFunction(store, name, place)} />;
+  }
   return (
     <>
       {sandwich.error && <p class="problem">{sandwich.error}</p>}
@@ -221,7 +235,7 @@ export function WhyPanel() {
         />
         <span class="selinfo" data-testid="selection">
           <b>{state.range ? rangeWords(state.range) : 'Whole recording'}</b>
-          {about.has_times ? ` · ${duration(length)}` : ' · this format holds no times'} · {causes && weight(causes.total, causes.unit)} {baselineWords(store)}
+          {about.has_times ? ` · ${duration(length)}` : about.accounting.taken > 1 ? ' · its samples have no times' : ''} · {causes && weight(causes.total, causes.unit)} {baselineWords(store)}
         </span>
         <div class="grow" />
         <Options />

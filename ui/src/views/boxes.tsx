@@ -8,11 +8,19 @@ import type { FlameLayout } from '../draw/flame_layout';
 import { kindName, kKindWords, kTierWords } from '../draw/palette';
 import type { Labels } from '../wire/views';
 
+// What colour and pattern say.
+function kindWords({ tree }: FlameLayout, labels: Labels, node: number): string {
+  const kind = kindName(labels, tree.label[node]);
+  const words = [kind === 'loop' ? '' : kKindWords[kind], kTierWords[tree.tier[node]], tree.inlined[node] ? 'inlined into its caller' : ''];
+  return words.filter(Boolean).map((word) => `, ${word}`).join('');
+}
+
 export function boxWords(layout: FlameLayout, labels: Labels, node: number, total: number, unit: string): string {
   const { tree } = layout;
   const label = tree.label[node];
   const name = label === 0 ? 'all' : labels.names[label];
-  return `${plain(name, 200)} ${plain(labels.places[label] ?? '', 200)}, total ${percent(tree.nodeTotal[node] / total)}, ${weight(tree.nodeTotal[node], unit)}, self ${percent(tree.nodeSelf[node] / total)}`;
+  const changed = tree.beforeTotal ? `, ${changeWords(tree, node)} points against the baseline` : '';
+  return `${plain(name, 200)} ${plain(labels.places[label] ?? '', 200)}, total ${percent(tree.nodeTotal[node] / total)}, ${weight(tree.nodeTotal[node], unit)}, self ${percent(tree.nodeSelf[node] / total)}${changed}${kindWords(layout, labels, node)}`;
 }
 
 export function BoxTip(props: { layout: FlameLayout; labels: Labels; node: number; total: number; unit: string; rootName: string }) {

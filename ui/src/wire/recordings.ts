@@ -71,9 +71,10 @@ export async function findRecordings(): Promise<Source[]> {
 }
 
 // The text of a source file, where the server has it.
-export async function readSource(path: string): Promise<string | null> {
+export async function readSource(path: string, generated?: string): Promise<string | null> {
   if (!isServed()) return null;
-  const response = await fetch(`source?${new URLSearchParams({ path })}`, { cache: 'no-store' });
+  const query = new URLSearchParams(generated ? { path, of: generated } : { path });
+  const response = await fetch(`source?${query}`, { cache: 'no-store' });
   return response.ok ? response.text() : null;
 }
 
