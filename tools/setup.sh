@@ -5,7 +5,7 @@ build_packages="g++ cmake ninja-build libboost1.81-dev libboost-json1.81-dev lib
   libprotozero-dev libzstd-dev zlib1g-dev llvm-19-dev
   clang-19 lld-19 wasi-libc libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32"
 test_packages="ccache clang-tidy-19 clang-format-19 libclang-rt-19-dev libgtest-dev libgmock-dev
-  libbenchmark-dev linux-perf python3 mandoc binutils chromium runc zstd"
+  libbenchmark-dev linux-perf python3 mandoc binutils chromium runc zstd xvfb xdg-utils"
 
 say() { printf '%s\n' "$*" >&2; }
 

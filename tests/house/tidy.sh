@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # clang-tidy over every source file of the product.  A file that passed is not checked again until it, a header or the
 # configuration changes.
-set -eu
+set -eu -o pipefail
 source_dir=$1
 build_dir=$2
 cd "$source_dir"
 passed=$build_dir/tidy-passed
 mkdir -p "$passed"
-common=$(git ls-files -z --cached --others --exclude-standard -- 'src/*.h' .clang-tidy | sort -z | xargs -0 cat | sha256sum | cut -c1-32)
+common=$(find src .clang-tidy \( -name '*.h' -o -name .clang-tidy \) -print0 | sort -z | xargs -0 cat | sha256sum | cut -c1-32)
 
 check() {
   local stamp
@@ -17,4 +17,4 @@ check() {
 }
 export -f check
 export passed common build_dir
-git ls-files -z --cached --others --exclude-standard -- 'src/*.cpp' | xargs -0 -P "$(nproc)" -I{} bash -c 'check {}'
+find src -name '*.cpp' -print0 | xargs -0 -P "$(nproc)" -I{} bash -c 'check {}'
