@@ -1,8 +1,9 @@
 'use strict';
-// Works without end: collections, regular expressions, JSON, sorting, generators, promises, exceptions, deep recursion,
-// functions that V8 inlines.  Whatever a stack shows, the line of each caller must hold a call of the one that it calls:
-// every call is on a line of its own.
+// busy.js [CPU_SECONDS]: works, without end or until the process has used so much of the CPU: collections, regular
+// expressions, JSON, sorting, generators, promises, exceptions, deep recursion, functions that V8 inlines.  Whatever a stack
+// shows, the line of each caller must hold a call of the one that it calls: every call is on a line of its own.
 const { Worker, isMainThread } = require('worker_threads');
+const cpuSeconds = Number(process.argv[2] ?? Infinity);
 
 class Shape {
   constructor(size) {
@@ -120,6 +121,10 @@ function loop() {
   const end = Date.now() + 50;
   while (Date.now() < end) {
     round();
+  }
+  const used = process.cpuUsage();
+  if (used.user + used.system > cpuSeconds * 1e6) {
+    process.exit();
   }
   setImmediate(loop);
 }

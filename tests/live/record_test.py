@@ -722,26 +722,26 @@ print(first, second)
                 end(process)
 
     def test_top_without_a_terminal(self):
-        process = start(self.command, "busy.js")
+        process = start(self.command, "inlined.js")
         try:
             done = subprocess.run([NODESCOPE, "top", str(process.pid), "-n", "2"], capture_output=True, text=True, timeout=60)
         finally:
             end(process)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stdout.count("nodescope top · Node.js " + nodes.NEWEST[22]), 2)
-        self.assertRegex(done.stdout, r"js\s+(turbofan|baseline|interpreted)\s+\w+ .*busy\.js:\d+")
+        self.assertRegex(done.stdout, r"js\s+(turbofan|maglev|baseline|interpreted)\s+\w+ .*inlined\.js:\d+")
 
     def test_the_first_table_of_top_is_full(self):
-        process = start(self.command, "busy.js")
+        process = start(self.command, "inlined.js")
         try:
             done = subprocess.run([NODESCOPE, "top", str(process.pid), "-n", "1"], capture_output=True, text=True, timeout=60)
         finally:
             end(process)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"js\s+(turbofan|maglev|baseline|interpreted)\s+\w+ .*busy\.js:\d+")
+        self.assertRegex(done.stdout, r"js\s+(turbofan|maglev|baseline|interpreted)\s+\w+ .*inlined\.js:\d+")
 
     def test_top_says_that_the_process_has_ended(self):
-        process = start(self.command, "busy.js")
+        process = start(self.command, "inlined.js")
         top = subprocess.Popen([NODESCOPE, "top", str(process.pid), "--interval", "0.5"], stdout=subprocess.PIPE, text=True)
         try:
             self.assertIn("nodescope top", top.stdout.readline())
@@ -753,10 +753,10 @@ print(first, second)
             end(process)
             end(top)
         self.assertEqual(shown.rstrip().rsplit("\n", 1)[1], "The process has ended: this is what it did last")
-        self.assertRegex(shown[shown.rindex("nodescope top"):], r"busy\.js:\d+")
+        self.assertRegex(shown[shown.rindex("nodescope top"):], r"inlined\.js:\d+")
 
     def test_top_leaves_its_last_table_in_the_terminal(self):
-        process = start(self.command, "busy.js")
+        process = start(self.command, "inlined.js")
         primary, secondary = pty.openpty()
         try:
             fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 120, 0, 0))
@@ -766,7 +766,7 @@ print(first, second)
             process.kill()
             process.wait()
             shown = self.wait_for_text(primary, "The process has ended")
-            self.assertIn("busy.js", shown[shown.rindex("\033[?1049l"):])
+            self.assertIn("inlined.js", shown[shown.rindex("\033[?1049l"):])
             self.assertEqual(top.wait(timeout=20), 0)
         finally:
             end(process)
