@@ -11,7 +11,6 @@
 #include "analysis/summed_selection.h"
 #include "app/function_report.h"
 #include "app/input.h"
-#include "app/output.h"
 #include "app/views.h"
 #include "base/text.h"
 #include "formats/recording/recording_writer.h"
@@ -184,9 +183,8 @@ Result<Recorded> record(SamplingSession& session, const RecorderOptions& options
   }
   Profile profile = session.take_profile();
   const ViewOptions view{.name = display_names({options.output}).front()};
-  auto written =
-      write_output(options.output, [&](ByteSink& sink) { return writer->write(profile, view, sink); });
-  if (!written) return std::unexpected(written.error());
+  if (auto written = write_as(*writer, profile, view, options.output); !written)
+    return std::unexpected(written.error());
   return Recorded{std::move(profile), std::move(course)};
 }
 

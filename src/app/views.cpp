@@ -1,10 +1,15 @@
 #include "app/views.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <set>
 
 #include "analysis/flame_svg.h"
 #include "app/function_report.h"
+#include "app/output.h"
 #include "app/report_html.h"
+#include "base/text.h"
 
 namespace nodescope {
 
@@ -40,11 +45,20 @@ std::vector<Writer> make_writers() {
     };
     const bool is_binary = format->name == "pprof" || format->name == "nscope";
     writers.push_back({format->name, format->extension, format->description, !is_binary, write});
+    writers.back().has_one_time_line = format->name == "cpuprofile";
   }
   writers.push_back({"svg", ".svg", "interactive flame graph", false, write_svg});
   writers.push_back({"html", ".html", "the page with the profile inside", false, write_html});
   writers.push_back({"table", ".txt", "functions by self and total", true, write_table});
   return writers;
+}
+
+std::size_t sampled_threads(const Profile& profile) {
+  std::set<std::uint32_t> threads;
+  for (std::size_t i = 0; i < profile.samples.size(); ++i) {
+    threads.insert(profile.samples.context(i).thread.value);
+  }
+  return threads.size();
 }
 
 }  // namespace
@@ -67,6 +81,19 @@ std::optional<Writer> writer_of_path(std::string_view path) {
     if (!best || writer.extension.size() > best->extension.size()) best = writer;
   }
   return best;
+}
+
+Result<void> write_as(const Writer& writer, const Profile& profile, const ViewOptions& view,
+                      const std::string& path) {
+  auto written = write_output(path, [&](ByteSink& sink) { return writer.write(profile, view, sink); });
+  if (!written || !writer.has_one_time_line) return written;
+  if (const std::size_t threads = sampled_threads(profile); threads > 1) {
+    fmt::print(stderr,
+               "nodescope: {}: a {} has one time line: the samples of {} threads come one after the other "
+               "(convert --thread keeps one)\n",
+               path == "-" ? "standard output" : printable(path), writer.extension, threads);
+  }
+  return written;
 }
 
 }  // namespace nodescope

@@ -25,10 +25,15 @@ struct Writer {
   std::string_view description;
   bool is_text = true;  // fit for a terminal
   std::function<Result<void>(const Profile&, const ViewOptions&, ByteSink&)> write;
+  bool has_one_time_line = false;  // threads that ran at once come one after the other in it
 };
 
 const std::vector<Writer>& all_writers();
 std::optional<Writer> find_writer(std::string_view name);
 std::optional<Writer> writer_of_path(std::string_view path);
+
+// Writes `path`, and says what of the profile its format could not keep.
+Result<void> write_as(const Writer& writer, const Profile& profile, const ViewOptions& view,
+                      const std::string& path);
 
 }  // namespace nodescope

@@ -320,6 +320,13 @@ class Writing(CommandLineTest):
             for function, weight in expected.items():
                 self.assertEqual(rows.get(function), weight, (name, function, rows))
 
+    def test_threads_that_have_to_share_a_time_line_are_told(self):
+        profile = self.put("perf.script", PERF_SCRIPT + PERF_SCRIPT.replace("4711/4712", "4711/4799"))
+        said = run("convert", profile, "-o", self.path / "x.cpuprofile").stderr.decode()
+        self.assertIn("x.cpuprofile: a .cpuprofile has one time line: the samples of 2 threads come one after the other", said)
+        self.assertEqual(run("convert", profile, "--thread", "4712", "-o", self.path / "x.cpuprofile").stderr, b"")
+        self.assertEqual(run("convert", profile, "-o", self.path / "x.speedscope.json").stderr, b"")
+
     def test_svg_is_well_formed_and_names_are_text(self):
         hostile = 'a;<script>alert(1)</script>;"></svg> 3\nb;\u202eevil;\x01\x02 2\n'
         for arguments in (["flame"], ["flame", "--color=js", "--hash"], ["flame", "--reverse", "--inverted"],
@@ -390,7 +397,9 @@ class Writing(CommandLineTest):
 
     def test_interruption_leaves_no_half_file(self):
         # The reader waits for a pipe that stays open, so the signal always comes in the middle.
-        process = subprocess.Popen([PROGRAM, "collapse", "-o", self.path / "x.folded"], stdin=subprocess.PIPE)
+        # A shell lets the commands of its background ignore the signal.
+        process = subprocess.Popen([PROGRAM, "collapse", "-o", self.path / "x.folded"], stdin=subprocess.PIPE,
+                                   preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         process.stdin.write(PERF_SCRIPT.encode())
         process.stdin.flush()
         deadline = time.monotonic() + 30

@@ -73,8 +73,7 @@ Result<void> convert(const Options& options) {
       writer->is_text ? options.output
                       : binary_output_path(options.output, fmt::format("profile{}", writer->extension));
   const ViewOptions view{options.selection.count_by(), display_names(inputs_of(options.inputs)).front()};
-  auto written =
-      write_output(path, [&](ByteSink& sink) { return writer->write(selected->profile, view, sink); });
+  auto written = write_as(*writer, selected->profile, view, path);
   if (written && options.json) return print_summary(path, *writer, *selected);
   return written;
 }

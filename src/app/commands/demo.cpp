@@ -88,7 +88,7 @@ Result<Recorded> record_service(unsigned seconds, const std::string& output) {
 Result<void> write_view(const Profile& profile, const std::string& path) {
   const auto writer = writer_of_path(path);
   if (!writer) return fail(ErrorCode::kUnsupported, "no writer for " + path);
-  return write_output(path, [&](ByteSink& sink) { return writer->write(profile, {}, sink); });
+  return write_as(*writer, profile, {}, path);
 }
 
 Result<void> demo(const Options& options) {
