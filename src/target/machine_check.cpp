@@ -35,6 +35,17 @@ std::string in_container_too(const MachineFacts& facts, std::string remedy) {
   return remedy + "; " + std::string(kContainerRemedy);
 }
 
+// What lets a user have samples that this level of the setting allows; where it is that low already,
+// something else refuses them.
+std::string perf_remedy(const MachineFacts& facts, std::int64_t level) {
+  if (facts.perf_event_paranoid && *facts.perf_event_paranoid <= level) {
+    return in_container_too(
+        facts, "allow the system call perf_event_open: a seccomp filter or a security module refuses it");
+  }
+  return in_container_too(facts,
+                          fmt::format("run as root, or 'sysctl kernel.perf_event_paranoid={}'", level));
+}
+
 // Yama: 0 all of one's own, 1 only descendants, 2 only with the capability, 3 nobody.
 Check check_own_processes(const MachineFacts& facts) {
   Check check{"stop and read your own processes (dump, doctor)", Verdict::kYes, {}, {}};
@@ -76,9 +87,7 @@ Check check_own_samples(const MachineFacts& facts) {
   check.verdict = Verdict::kNo;
   check.why = fmt::format("perf_event_open: {}; {}", std::strerror(facts.perf_own_user),
                           setting("kernel.perf_event_paranoid", facts.perf_event_paranoid));
-  check.remedy = facts.perf_own_user == ENOSYS
-                     ? "a kernel with CONFIG_PERF_EVENTS"
-                     : in_container_too(facts, "run as root, or 'sysctl kernel.perf_event_paranoid=2'");
+  check.remedy = facts.perf_own_user == ENOSYS ? "a kernel with CONFIG_PERF_EVENTS" : perf_remedy(facts, 2);
   return check;
 }
 
@@ -89,7 +98,7 @@ Check check_kernel_frames(const MachineFacts& facts) {
   check.why =
       fmt::format("{}, and user {} has no CAP_PERFMON; samples have user code only",
                   setting("kernel.perf_event_paranoid", facts.perf_event_paranoid), facts.privileges.user);
-  check.remedy = in_container_too(facts, "run as root, or 'sysctl kernel.perf_event_paranoid=1'");
+  check.remedy = perf_remedy(facts, 1);
   return check;
 }
 
@@ -126,7 +135,7 @@ Check check_whole_machine(const MachineFacts& facts) {
   check.verdict = Verdict::kNo;
   check.why = fmt::format("perf_event_open: {}; {}", std::strerror(facts.perf_whole_machine),
                           setting("kernel.perf_event_paranoid", facts.perf_event_paranoid));
-  check.remedy = in_container_too(facts, "run as root, or 'sysctl kernel.perf_event_paranoid=0'");
+  check.remedy = perf_remedy(facts, 0);
   return check;
 }
 

@@ -1,5 +1,6 @@
 #include "target/machine_check.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -61,6 +62,18 @@ TEST(MachineCheck, EveryNoHasAReasonAndARemedy) {
     EXPECT_FALSE(check.remedy.empty()) << check.what;
   }
   EXPECT_NE(find(derive_checks(facts), "sample your own").remedy.find("seccomp"), std::string::npos);
+}
+
+TEST(MachineCheck, ASettingThatAllowsItIsNotToBeChanged) {
+  MachineFacts facts = plain_user();
+  facts.perf_own_user = EACCES;
+  const auto remedy = [&](std::int64_t paranoid) {
+    facts.perf_event_paranoid = paranoid;
+    return find(derive_checks(facts), "sample your own").remedy;
+  };
+  EXPECT_THAT(remedy(3), testing::HasSubstr("sysctl kernel.perf_event_paranoid=2"));
+  EXPECT_THAT(remedy(2),
+              testing::AllOf(testing::HasSubstr("seccomp"), testing::Not(testing::HasSubstr("sysctl"))));
 }
 
 TEST(MachineCheck, Yama) {
