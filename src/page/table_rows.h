@@ -14,6 +14,7 @@ struct TableRequest {
   Asked asked;
   GroupBy group = GroupBy::kFunction;
   SortBy sort = SortBy::kSelf;
+  bool reversed = false;  // the smallest first, or names from Z to A
   std::size_t limit = 0;
   bool split_tiers = false;
 };

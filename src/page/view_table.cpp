@@ -136,6 +136,7 @@ Result<TableRequest> parse_table_request(const Session& session, const Query& qu
   } else if (!sort.empty() && sort != "self") {
     return fail(ErrorCode::kUsage, fmt::format("sort={}: not one of self, total, name", sort));
   }
+  request.reversed = query.text("order") == "reversed";
   const auto limit = query.integer("limit", 2000, kMaxRows);
   if (!limit) return std::unexpected(limit.error());
   request.limit = *limit;
@@ -164,6 +165,7 @@ Result<Table> derive_table(Session& session, const Query& query, const TableRequ
     table = compare((*before)->profile, (*sums)->profile, request, query.text("normalise") != "0");
   }
   if (*filter) std::erase_if(table.rows, [&](const TableRow& row) { return !(*filter)->found_in(row.name); });
+  if (request.reversed) std::ranges::reverse(table.rows);
   table.rows_count = table.rows.size();
   if (table.rows.size() > request.limit) table.rows.resize(request.limit);
   return table;

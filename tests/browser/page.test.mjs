@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { drag, folder, golden, hashOf, open, picture, program, rangeOf, recordService, reported, rows, serve, service, settled } from './page_support.mjs';
+import { drag, folder, golden, hashOf, longStalls, open, picture, program, rangeOf, recordService, reported, rows, serve, service, settled } from './page_support.mjs';
 
 recordService();
 
@@ -295,7 +295,7 @@ test('the heat map: cells of several lengths, by cause, lit by a search, zoomed'
   await page.keyboard.press('c');
 
   // Where the search is found the cell is blue; before the stall it is faint.
-  const [stall] = JSON.parse(execFileSync(program, ['report', service(), '--stalls', '--json'], { encoding: 'utf8' })).stalls.filter(({ name }) => name.startsWith('aggregateMetrics'));
+  const [stall] = longStalls();
   await page.goto(page.url().replace(/#.*/, '#q=aggregateMetrics'));
   await settled(page);
   const found = [];
@@ -386,6 +386,15 @@ test('options of the flame graph, the menu of a box, sorting: each changes what 
   assert.deepEqual(totals, [...totals].sort((a, b) => b - a));
   assert.ok((await named()).includes('handleRequest'));
   assert.equal(totals[0], 100);
+  await page.locator('.th button', { hasText: 'Total' }).click();
+  await settled(page);
+  const smallest = (await rows(page)).map(([, total]) => total);
+  assert.deepEqual(smallest, [...smallest].sort((a, b) => a - b));
+  assert.ok(smallest[0] < totals[0]);
+  assert.equal((await hashOf(page)).get('sortReversed'), '1');
+  await page.locator('.th button', { hasText: 'Name' }).click();
+  await settled(page);
+  assert.equal(await page.locator('.th button', { hasText: 'Name' }).getAttribute('aria-sort'), 'ascending');
   await page.locator('.crumbs .chip').first().click();
   await settled(page);
   await page.getByTestId('flame').focus();

@@ -34,6 +34,7 @@ describe('the address', () => {
       source: '/app/x.js:1:1',
       group: 'package',
       sort: 'total',
+      sortReversed: true,
       filter: '^on',
     };
     expect(decodeState(`#${encodeState(state)}`)).toEqual(state);

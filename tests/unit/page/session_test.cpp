@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "page/reply.h"
+#include "page/table_rows.h"
 #include "support/profiles.h"
 
 namespace nodescope::page {
@@ -110,6 +111,21 @@ TEST(Session, KeepsSumsThatAreAskedForAgain) {
     ASSERT_TRUE(session.sums(other));
   }
   EXPECT_NE(first->get(), session.sums(*asked)->get());
+}
+
+TEST(Session, TablesHaveEitherOrder) {
+  Session session;
+  session.add("a", testing::profile_of("main;run 3\nmain;wait 1\nmain;read 2"));
+  const auto names = [&](const char* text) {
+    const auto query = Query::parse(text);
+    std::vector<std::string> found;
+    const auto table = derive_table(session, *query, *parse_table_request(session, *query));
+    for (const TableRow& row : table->rows) found.push_back(row.name);
+    return found;
+  };
+  EXPECT_THAT(names("sort=self"), ElementsAre("run", "read", "wait", "main"));
+  EXPECT_THAT(names("sort=self&order=reversed"), ElementsAre("main", "wait", "read", "run"));
+  EXPECT_THAT(names("sort=name&order=reversed&limit=2"), ElementsAre("wait", "run"));
 }
 
 TEST(Session, RefusesWithoutARecording) {

@@ -83,6 +83,7 @@ export function tableQuery(state: State): Query {
     ...baselineQuery(state),
     group: state.group,
     sort: state.sort,
+    order: state.sortReversed ? 'reversed' : undefined,
     filter: state.filter || state.search,
   };
 }

@@ -40,6 +40,7 @@ export interface State {
   source: string;
   group: Grouping;
   sort: SortKey;
+  sortReversed: boolean;
   filter: string;
 }
 
@@ -69,6 +70,7 @@ export const kInitial: State = {
   source: '',
   group: 'function',
   sort: 'self',
+  sortReversed: false,
   filter: '',
 };
 
@@ -100,7 +102,7 @@ function oneOf<T extends string>(text: string | null, values: readonly T[], othe
   return values.includes(text as T) ? (text as T) : otherwise;
 }
 
-const kFlags = ['my', 'reversed', 'byThread', 'tiers', 'recursion'] as const;
+const kFlags = ['my', 'reversed', 'byThread', 'tiers', 'recursion', 'sortReversed'] as const;
 const kFlagsOn = ['fold', 'icicle'] as const;
 
 export function encodeState(state: State): string {

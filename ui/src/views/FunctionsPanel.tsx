@@ -87,13 +87,21 @@ function Rows({ table }: { table: Table }) {
   );
 }
 
+// The largest first and names from A to Z; the other way round when it is pressed again.
 function SortButton({ by, text }: { by: SortKey; text: string }) {
   const store = useStore();
-  const on = store.state.sort === by;
+  const { sort, sortReversed } = store.state;
+  const on = sort === by;
+  const isAscending = (by === 'name') !== sortReversed;
   return (
-    <button type="button" aria-sort={on ? 'descending' : 'none'} class={on ? 'on' : ''} onClick={() => store.update({ sort: by }, false)}>
+    <button
+      type="button"
+      aria-sort={!on ? 'none' : isAscending ? 'ascending' : 'descending'}
+      class={on ? 'on' : ''}
+      onClick={() => store.update({ sort: by, sortReversed: on && !sortReversed }, false)}
+    >
       {text}
-      {on ? ' ↓' : ''}
+      {!on ? '' : isAscending ? ' ↑' : ' ↓'}
     </button>
   );
 }
