@@ -1,10 +1,10 @@
 # Sourced by ./nodescope and ./test: installs what is missing on Debian, builds a preset, says what it does.
 # Everything goes to standard error, so that standard output belongs to the program.
 
-build_packages="g++ cmake ninja-build libboost1.81-dev libboost-json1.81-dev libfmt-dev libcli11-dev
+build_packages="g++ ccache cmake ninja-build libboost1.81-dev libboost-json1.81-dev libfmt-dev libcli11-dev
   libprotozero-dev libzstd-dev zlib1g-dev llvm-19-dev
   clang-19 lld-19 wasi-libc libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32"
-test_packages="ccache clang-tidy-19 clang-format-19 libclang-rt-19-dev libgtest-dev libgmock-dev
+test_packages="clang-tidy-19 clang-format-19 libclang-rt-19-dev libgtest-dev libgmock-dev
   libbenchmark-dev linux-perf python3 mandoc binutils chromium runc zstd xvfb xdg-utils"
 
 say() { printf '%s\n' "$*" >&2; }
