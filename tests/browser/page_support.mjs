@@ -23,9 +23,20 @@ before(async () => {
   });
 });
 
-// The sample service, for all tests of a file.
+// The stalls of the sample service that nearly all of its aggregations of 1.5 s should be, the longest first.
+export function longStalls() {
+  const { stalls } = JSON.parse(execFileSync(program, ['report', service(), '--stalls', '--json'], { encoding: 'utf8' }));
+  return stalls.filter(({ name, from_ns, to_ns }) => name.startsWith('aggregateMetrics') && to_ns - from_ns > 1.3e9);
+}
+
+// The sample service, for all tests of a file.  On a machine that has no CPU for it, its stalls come in pieces.
 export function recordService() {
-  before(() => execFileSync(program, ['demo', '--seconds', '10', '--no-open', '--name', 'service'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] }));
+  before(() => {
+    for (let attempts = 0; attempts < 6; attempts++) {
+      execFileSync(program, ['demo', '--seconds', '10', '--no-open', '--name', 'service'], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+      if (longStalls().length > 0) return;
+    }
+  });
 }
 
 after(async () => {

@@ -66,8 +66,8 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def wait_for_cpu_time(pid, seconds):
-    target, limit = cpu_seconds(pid) + seconds, time.monotonic() + STAY_AT_MOST
+def wait_for_cpu_time(pid, seconds, at_most=STAY_AT_MOST):
+    target, limit = cpu_seconds(pid) + seconds, time.monotonic() + at_most
     while cpu_seconds(pid) < target and time.monotonic() < limit:
         time.sleep(0.005)
 
@@ -91,8 +91,8 @@ class Recorder:
 
     def wait_until_recording(self):
         """The file is made when sampling has begun."""
-        for _ in range(600):
-            if os.path.exists(self.path) or self.process.poll() is not None:
+        for _ in range(3000):
+            if os.path.exists(self.path) and os.path.getsize(self.path) > 0 or self.process.poll() is not None:
                 return
             time.sleep(0.02)
         raise AssertionError("the recorder did not begin")
@@ -124,7 +124,12 @@ def record_with(*arguments):
 
 
 def record(pid, seconds, frequency):
-    return record_with(pid, "-d", seconds, "-F", frequency)
+    """Until the process has used so much of the CPU, so that a busy machine gives as many samples as an idle one."""
+    with Recorder(pid, "-d", 600, "-F", frequency) as recorder:
+        recorder.wait_until_recording()
+        wait_for_cpu_time(pid, seconds, at_most=90)
+        recorder.interrupt()
+        return recorder.finish()
 
 
 class RecordOf:
@@ -139,7 +144,7 @@ class RecordOf:
     def record_script(self, script, seconds, first_wait=0, frequency=499):
         process = start(self.command, script)
         try:
-            time.sleep(first_wait)
+            wait_for_cpu_time(process.pid, first_wait, at_most=30)
             return record(process.pid, seconds, frequency)
         finally:
             end(process)
@@ -269,7 +274,7 @@ class RecordOf:
                     nameless[caller] += 1
         print(f"node {self.version}: {dict(named)} named, {dict(nameless)} not")
         for caller in ("callSymbol", "callOdd", "callKeyed", "callGiven"):
-            self.assertGreater(named[caller], 20)
+            self.assertGreater(named[caller], 10)
             self.assertLessEqual(nameless[caller], 0.05 * named[caller] + 1, caller)
         self.assertGreater(sum((named + nameless)[caller] for caller in ("callFoo", "callBar")), 10)
 
@@ -314,7 +319,7 @@ class RecordOf:
     def test_threads_have_the_names_that_dump_shows(self):
         process = start(self.command, "threads.js")
         try:
-            recorded = {s[2]: s[3] for s in record(process.pid, 1, 199).samples()}
+            recorded = {s[2]: s[3] for s in record(process.pid, 3, 199).samples()}
             done = subprocess.run([NODESCOPE, "dump", str(process.pid), "--json"], capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, 0, done.stderr)
             dumped = {thread["tid"]: thread["name"] for thread in json.loads(done.stdout)["threads"]}
@@ -365,14 +370,14 @@ class RecordAnything(unittest.TestCase):
         self.assertTrue(any(f["kind"] == "native" and f["function"] for s in seen.samples() for f in s[4]))
 
     def test_a_command_and_its_children(self):
-        script = f'"{self.node}" "{HERE / "churn.js"}" & sleep 2; kill $!'
+        script = f'"{self.node}" "{HERE / "busy.js"}" 1 & wait $!'
         with tempfile.TemporaryDirectory() as folder:
             path = folder + "/x.nscope"
             done = subprocess.run([NODESCOPE, "record", "-F", "499", "-o", path, "--", "sh", "-c", script], capture_output=True,
                                   text=True, timeout=60)
             self.assertEqual(done.returncode, 0, done.stderr)
             seen = recording.Recording(NODESCOPE, path)
-        self.assertTrue(any(f["function"] == "leaf" for s in seen.samples() for f in s[4]))
+        self.assertTrue(any(f["function"] == "round" for s in seen.samples() for f in s[4]))
 
     def test_a_process_for_as_long_as_a_command_runs(self):
         """`-p PID -- sleep 10`, as with perf; the command is recorded too."""
@@ -473,7 +478,7 @@ class RecordAnything(unittest.TestCase):
         try:
             with Recorder(process.pid, "-d", 600) as recorder:
                 recorder.wait_until_recording()
-                time.sleep(1)
+                wait_for_cpu_time(process.pid, 0.5, at_most=30)
                 recorder.interrupt()
                 seen = recorder.finish()
         finally:
@@ -486,7 +491,7 @@ class RecordAnything(unittest.TestCase):
         try:
             with Recorder(process.pid, "-d", 600) as recorder:
                 recorder.wait_until_recording()
-                time.sleep(1)
+                wait_for_cpu_time(process.pid, 0.5, at_most=30)
                 process.kill()
                 process.wait()
                 seen = recorder.finish()
@@ -512,44 +517,48 @@ class RecordAnything(unittest.TestCase):
         """Samples here and lost are what the kernel's own clock says, also when the reader cannot keep up."""
         process = start(self.command, "busy.js")
         try:
-            with tempfile.TemporaryDirectory() as folder:
-                path = folder + "/x.nscope"
-                before = cpu_seconds(process.pid)
-                done = subprocess.run([NODESCOPE, "record", str(process.pid), "-d", "3", "-F", "4999", "-o", path],
-                                      capture_output=True, text=True, timeout=60)
-                used = cpu_seconds(process.pid) - before
-                self.assertEqual(done.returncode, 0, done.stderr)
-                seen = recording.Recording(NODESCOPE, path)
+            around = cpu_seconds(process.pid)
+            with Recorder(process.pid, "-d", 600, "-F", 4999) as recorder:
+                recorder.wait_until_recording()
+                within = cpu_seconds(process.pid)
+                wait_for_cpu_time(process.pid, 4, at_most=60)
+                within = cpu_seconds(process.pid) - within
+                recorder.interrupt()
+                seen = recorder.finish()
+            around = cpu_seconds(process.pid) - around
         finally:
             end(process)
-        taken = len(seen) + seen.profile["lost_samples"]
-        # The process ran before and after the recording too, for some tenths of a second.
-        self.assertLess(taken, 4999 * used * 1.05)
-        self.assertGreater(taken, 4999 * used * 0.6)
+        self.check_account(seen, 4999, within, around)
 
     def test_a_recorder_that_was_held_up_tells_what_it_lost_and_when(self):
         process = start(self.command, "busy.js")
         try:
-            with tempfile.TemporaryDirectory() as folder:
-                path = folder + "/x.nscope"
-                before = cpu_seconds(process.pid)
-                recorder = subprocess.Popen([NODESCOPE, "record", str(process.pid), "-d", "6", "-F", "999", "-o", path],
-                                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                time.sleep(1.5)
-                recorder.send_signal(signal.SIGSTOP)
-                time.sleep(3.5)
-                recorder.send_signal(signal.SIGCONT)
-                self.assertEqual(recorder.wait(timeout=60), 0)
-                used = cpu_seconds(process.pid) - before
-                seen = recording.Recording(NODESCOPE, path)
+            around = cpu_seconds(process.pid)
+            with Recorder(process.pid, "-d", 600, "-F", 999) as recorder:
+                recorder.wait_until_recording()
+                within = cpu_seconds(process.pid)
+                wait_for_cpu_time(process.pid, 1)
+                recorder.process.send_signal(signal.SIGSTOP)
+                wait_for_cpu_time(process.pid, 6, at_most=60)
+                recorder.process.send_signal(signal.SIGCONT)
+                wait_for_cpu_time(process.pid, 1, at_most=60)
+                within = cpu_seconds(process.pid) - within
+                recorder.interrupt()
+                seen = recorder.finish()
+            around = cpu_seconds(process.pid) - around
         finally:
             end(process)
+        self.check_account(seen, 999, within, around)
         self.assertGreater(seen.profile["lost_samples"], 100)
-        taken = len(seen) + seen.profile["lost_samples"]
-        self.assertLess(taken, 999 * used * 1.05)
-        self.assertGreater(taken, 999 * used * 0.6)
         losses = [marker for marker in seen.profile["markers"] if marker["kind"] == "lost"]
         self.assertGreater(max(marker["duration_ns"] for marker in losses), 0.3e9)
+
+    def check_account(self, seen, frequency, within, around):
+        """`within`, `around`: the CPU seconds that the process used in a time inside of the recording, and in one around it."""
+        taken = len(seen) + seen.profile["lost_samples"]
+        print(f"{taken / frequency:.2f} s in samples, {within:.2f} to {around:.2f} used")
+        self.assertGreater(taken, frequency * within * 0.8)
+        self.assertLess(taken, frequency * around * 1.05)
 
     def test_threads_that_come_and_go(self):
         """Threads that come and go while they are sampled belong to the recording."""
@@ -569,14 +578,14 @@ class RecordAnything(unittest.TestCase):
         print(f"of about {max(tids) - min(tids)}")
 
     def test_the_target_becomes_another_program(self):
-        command = f'"{self.node}" -e "const e = Date.now() + 1000; while (Date.now() < e);"; exec "{self.node}" "{HERE / "churn.js"}"'
+        command = f'"{self.node}" -e "const e = Date.now() + 1000; while (Date.now() < e);"; exec "{self.node}" "{HERE / "busy.js"}" 1'
         with tempfile.TemporaryDirectory() as folder:
             path = folder + "/x.nscope"
-            done = subprocess.run([NODESCOPE, "record", "-d", "4", "-F", "499", "-o", path, "--", "sh", "-c", command],
+            done = subprocess.run([NODESCOPE, "record", "-F", "499", "-o", path, "--", "sh", "-c", command],
                                   capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, 0, done.stderr)
             seen = recording.Recording(NODESCOPE, path)
-        self.assertTrue(any(f["function"] == "leaf" for s in seen.samples() for f in s[4]))
+        self.assertTrue(any(f["function"] == "round" for s in seen.samples() for f in s[4]))
 
     def test_a_stopped_target_is_no_obstacle(self):
         process = start(self.command, "busy.js")
@@ -624,7 +633,7 @@ class RecordAnything(unittest.TestCase):
             finally:
                 end(process)
         names = {f["function"] for s in seen.samples() for f in s[4]}
-        self.assertTrue({"round", "fibonacci", "sumOfAreas"} <= names, names)
+        self.assertLessEqual({"loop", "round"}, names)
         self.assertEqual(other.returncode, 1)
         self.assertRegex(other.stderr, "perf_event_paranoid")
 
