@@ -66,6 +66,23 @@ void apply_umask(int fd) {
   ::fchmod(fd, 0666 & ~mask);
 }
 
+// While it lives, signals that end the program wait: a temporary file that nobody knows of would stay.
+class EndingSignalsWait {
+ public:
+  EndingSignalsWait() {
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ending, number);
+    ::pthread_sigmask(SIG_BLOCK, &ending, &before_);
+  }
+  ~EndingSignalsWait() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  EndingSignalsWait(const EndingSignalsWait&) = delete;
+  EndingSignalsWait& operator=(const EndingSignalsWait&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
 }  // namespace
 
 Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path) {
@@ -76,6 +93,7 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path) 
     if (fd < 0) return fail_errno(errno, "writing " + path);
     return std::unique_ptr<OutputFile>(new OutputFile(fd, path, ""));
   }
+  const EndingSignalsWait wait;
   std::string temporary = path + ".XXXXXX";
   const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (fd < 0) return fail_errno(errno, "writing " + path);
@@ -129,6 +147,7 @@ Result<std::unique_ptr<GrowingFile>> GrowingFile::create(const std::string& path
     if (!fd.is_open()) return fail_errno(errno, "writing " + path);
     return std::unique_ptr<GrowingFile>(new GrowingFile(std::move(fd), path));
   }
+  const EndingSignalsWait wait;
   std::string temporary = path + ".XXXXXX";
   FileDescriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!fd.is_open()) return fail_errno(errno, "writing " + path);

@@ -83,7 +83,10 @@ class TopRun {
   Result<void> show_end(std::unique_ptr<FullScreen> screen) {
     screen.reset();
     session_.finish();
-    first_ = window_.first_sample(Clock::now(), session_.profile().samples.size());
+    const std::size_t samples = session_.profile().samples.size();
+    const std::size_t first = window_.first_sample(Clock::now(), samples);
+    // Nothing since then: what the table before shows was the last.
+    if (first < samples) first_ = first;
     view_.typing_filter = false;
     view_.paused = false;
     view_.has_ended = true;
