@@ -34,7 +34,11 @@ test('a profile of one sample is not called one without times, and causes are th
   const page = await open(await serve(service()));
   const shown = (await page.getByTestId('causes').textContent()).match(/[A-Z]\w+ *[<\d.]+ %/g).map((text) => text.toLowerCase().replace(/ +/g, ' '));
   const printed = execFileSync(program, ['report', service()]).toString().split('\n')[1];
-  assert.deepEqual(new Set(printed.replace('by cause: ', '').split(', ')), new Set(shown));
+  // Halves of a digit are rounded up here and to the even digit there.
+  const shares = (list) => Object.fromEntries(list.map((text) => [text.split(' ')[0], parseFloat(text.split(' ')[1].replace('<', ''))]));
+  const [here, there] = [shares(shown), shares(printed.replace('by cause: ', '').split(', '))];
+  assert.deepEqual(Object.keys(here).sort(), Object.keys(there).sort());
+  for (const cause of Object.keys(here)) assert.ok(Math.abs(here[cause] - there[cause]) < 0.11, `${cause}: ${here[cause]} and ${there[cause]}`);
   await page.context().close();
 });
 
@@ -60,7 +64,7 @@ test('the stall of the sample service: selected in the heat map, the aggregation
   assert.ok(Math.abs(begin - from) <= 0.02 && Math.abs(end - to) <= 0.02, `${begin}-${end} for ${from}-${to}`);
   const shown = await rows(page);
   const report = reported(service(), '--from', `${begin}s`, '--to', `${end}s`);
-  assert.deepEqual(shown.slice(0, 10).map(([self]) => self), report.rows.slice(0, 10).map((row) => Math.round((row.self / report.total) * 1000) / 10));
+  for (let i = 0; i < 10; i++) assert.ok(Math.abs(shown[i][0] - (report.rows[i].self / report.total) * 100) < 0.06, `${shown[i]} and ${report.rows[i].name}`);
 
   // On top of the flame graph of that thread, told by walking it with the keyboard.
   await page.goto(page.url().replace(/#.*/, `#sel=${begin}-${end}&threads=${thread}`));

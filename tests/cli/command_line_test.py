@@ -442,7 +442,7 @@ class Terminal(CommandLineTest):
     def test_a_long_read_shows_progress_on_a_terminal_and_leaves_nothing(self):
         def slowly(pipe):
             for _ in range(12):
-                pipe.write(FOLDED.encode() * 1000)
+                pipe.write(FOLDED.encode() * 5000)
                 pipe.flush()
                 time.sleep(0.1)
 

@@ -159,7 +159,7 @@ class ContainerTest(unittest.TestCase):
     def names_with_map(self, make):
         """What WebAssembly's functions are called when make() has put something in the place of the map, with a file outside of
         the container that calls all of them "stolen"."""
-        container = self.start("--perf-basic-prof", script="/app/wasm.js")
+        container = self.start("--perf-basic-prof", "--liftoff-only", script="/app/wasm.js")
         self.wasm_names(container)
         written = self.root / "tmp/perf-1.map"
         stolen = self.folder / "stolen.map"

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <linux/perf_event.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -16,10 +17,16 @@ perf_event_header header_of(std::span<const std::byte> record) {
   return header;
 }
 
+std::chrono::nanoseconds cpu_time() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
 void work_for(std::chrono::milliseconds time) {
-  const auto end = std::chrono::steady_clock::now() + time;
+  const auto end = cpu_time() + time;
   volatile unsigned sink = 0;
-  while (std::chrono::steady_clock::now() < end) sink = sink + 1;
+  while (cpu_time() < end) sink = sink + 1;
 }
 
 std::size_t count_samples(PerfSampler& sampler) {
@@ -49,8 +56,10 @@ TEST(PerfSampler, SamplesItsOwnProcess) {
   // The kernel's clock ran for as long as the samples say.
   const auto totals = sampler.read_totals();
   const auto expected = totals.cpu_ns / sampler.period_ns();
-  EXPECT_NEAR(static_cast<double>(samples + totals.lost_records.value_or(0)), static_cast<double>(expected),
-              0.2 * static_cast<double>(expected) + 5);
+  const std::uint64_t taken = samples + totals.lost_records.value_or(0);
+  EXPECT_LT(taken, expected + expected / 10 + 5);
+  // Where a virtual machine was not let run, the clock went on without a sample.
+  EXPECT_GT(taken, expected / 2);
 }
 
 TEST(PerfSampler, ARecordThatGoesAroundTheEndIsWhole) {

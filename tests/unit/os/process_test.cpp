@@ -9,7 +9,7 @@ namespace nodescope {
 namespace {
 
 std::optional<int> wait_for_exit_code(pid_t pid) {
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < 6000; ++i) {
     if (const auto code = take_exit_code(pid)) return code;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
