@@ -97,16 +97,6 @@ std::string causes_text(const CauseTotals& causes) {
   return text + "\n";
 }
 
-std::string shares_text(const FunctionTable& table) {
-  std::string text;
-  for (const FunctionRow& row : table.rows) {
-    if (row.self == 0) continue;
-    text += fmt::format("{}{} {:.1f} %", text.empty() ? "" : ", ", printable(row.name),
-                        percent(row.self, table.total));
-  }
-  return text;
-}
-
 void write_accounting(json::Writer& json, const Accounting& accounting) {
   json.key("taken").count(accounting.taken);
   json.key("shown").count(accounting.shown);

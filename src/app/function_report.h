@@ -29,9 +29,6 @@ std::string function_table_text(const FunctionTable& table, const TableTextOptio
 // "1,234 samples over 10.1 s, cpu-clock; 12 filtered, 3 lost"
 std::string accounting_text(const Profile& profile, const Accounting& accounting);
 
-// "js 61.2 %, gc 12.0 %, native 9.8 %": the rows by self, in their order.
-std::string shares_text(const FunctionTable& table);
-
 // "by cause: js 61.2 %, gc 12.0 %, native 9.8 %", largest first, as the page has it, and a line break.
 // Nothing where no cause is known.
 std::string causes_text(const CauseTotals& causes);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <vector>
 
+#include "analysis/cause.h"
 #include "app/function_report.h"
 #include "base/text.h"
 
@@ -64,6 +66,17 @@ std::string rows_text(const FunctionTable& table, const TopView& view, TopSize s
   return text;
 }
 
+// Why threads were on the CPU, in the words and numbers of the other commands and of the page.
+std::string headline(const Profile& profile, std::size_t first_sample) {
+  std::vector<std::uint64_t> sums(profile.stacks.size());
+  for (std::size_t i = first_sample; i < profile.samples.size(); ++i) {
+    sums[profile.samples.stack(i).value] += profile.samples.weight(i);
+  }
+  std::string text = causes_text(sum_causes(derive_causes(profile), sums));
+  if (!text.empty()) text.pop_back();  // the end of the line
+  return text;
+}
+
 }  // namespace
 
 bool press_key(TopView& view, char key) {
@@ -107,8 +120,6 @@ std::string top_text(const Profile& profile, const SamplingCounts& counts, const
                      std::size_t first_sample, TopSize size) {
   FunctionTableOptions options;
   options.first_sample = view.since_begin ? 0 : first_sample;
-  options.group = GroupBy::kKind;
-  const FunctionTable kinds = derive_function_table(profile, options);
   options.group = view.by_thread ? GroupBy::kThread : GroupBy::kFunction;
   options.sort = view.sort;
   options.labels.merge_tiers = false;
@@ -121,7 +132,9 @@ std::string top_text(const Profile& profile, const SamplingCounts& counts, const
                                      view.paused ? " · PAUSED" : ""),
                          size.columns) +
                      "\n";
-  text += fit(kinds.total == 0 ? "nothing is on the CPU" : shares_text(kinds), size.columns) + "\n\n";
+  text += fit(table.total == 0 ? "nothing is on the CPU" : headline(profile, options.first_sample),
+              size.columns) +
+          "\n\n";
   text += fit(fmt::format("{:>8} {:>8}  {:<8} {:<11}  {}", "self", "total", view.by_thread ? "" : "kind",
                           view.by_thread ? "" : "tier", view.by_thread ? "thread" : "function"),
               size.columns) +

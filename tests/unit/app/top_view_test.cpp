@@ -56,6 +56,12 @@ TEST_F(TopViewTest, ShowsTheLastSamplesOrAll) {
   EXPECT_THAT(text(2), HasSubstr("parse"));
 }
 
+TEST_F(TopViewTest, TellsCausesAsTheOtherCommandsDo) {
+  profile = testing::profile_of("js:main;native:parse 3\njs:main 1\njs:main;gc:scavenge;kernel:fault 4\n");
+  EXPECT_THAT(text(), HasSubstr("\nby cause: gc 50.0 %, native 37.5 %, js 12.5 %\n"));
+  EXPECT_THAT(text(1), HasSubstr("\nby cause: gc 80.0 %, js 20.0 %\n"));
+}
+
 TEST_F(TopViewTest, SaysThatTheProcessHasEnded) {
   view.has_ended = true;
   EXPECT_THAT(text(), HasSubstr("write"));
