@@ -58,7 +58,7 @@ export function StallsPanel({ result }: { result: Loaded<Stalls> }) {
           </span>
         )}
         <div class="grow" />
-        <span class="dim small extra">from {kLeastStallMs} ms, longest first</span>
+        <span class="dim small extra">≥ {kLeastStallMs} ms, longest first</span>
       </div>
       {result.data?.sentence && <p class="insight">{plain(result.data.sentence, 300)}</p>}
       {result.error && <p class="problem">{result.error}</p>}
