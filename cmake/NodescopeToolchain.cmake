@@ -8,7 +8,7 @@ add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-con
 add_compile_options(-fno-omit-frame-pointer -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # libstdc++ 12 uses builtins and functions that clang 19 calls deprecated; the headers are not ours to change.
-  add_compile_options(-Wno-deprecated-builtins -Wno-deprecated-declarations)
+  add_compile_options(-Wno-deprecated-builtins -Wno-deprecated-declarations -Wreserved-identifier)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 warns wrongly about moved-from std::expected and std::optional storage.
   add_compile_options(-Wno-maybe-uninitialized -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
