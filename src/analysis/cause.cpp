@@ -128,4 +128,12 @@ CauseTotals sum_causes(const std::vector<Cause>& causes, const std::vector<std::
   return totals;
 }
 
+CauseTotals sum_causes(const Profile& profile, std::size_t first_sample) {
+  std::vector<std::uint64_t> sums(profile.stacks.size());
+  for (std::size_t i = first_sample; i < profile.samples.size(); ++i) {
+    sums[profile.samples.stack(i).value] += profile.samples.weight(i);
+  }
+  return sum_causes(derive_causes(profile), sums);
+}
+
 }  // namespace nodescope

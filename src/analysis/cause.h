@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,9 @@ struct CauseTotals {
 
 // `sums` are by StackId, as `causes` are.
 CauseTotals sum_causes(const std::vector<Cause>& causes, const std::vector<std::uint64_t>& sums);
+
+// Of the samples from `first_sample` on, whatever their event, by their weights.
+CauseTotals sum_causes(const Profile& profile, std::size_t first_sample);
 
 // The cause of a frame by itself: what it would be without callers.
 Cause cause_of(FrameKind kind, Origin origin, std::string_view function);

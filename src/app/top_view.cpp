@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <vector>
 
 #include "analysis/cause.h"
 #include "app/function_report.h"
@@ -68,11 +67,7 @@ std::string rows_text(const FunctionTable& table, const TopView& view, TopSize s
 
 // Why threads were on the CPU, in the words and numbers of the other commands and of the page.
 std::string headline(const Profile& profile, std::size_t first_sample) {
-  std::vector<std::uint64_t> sums(profile.stacks.size());
-  for (std::size_t i = first_sample; i < profile.samples.size(); ++i) {
-    sums[profile.samples.stack(i).value] += profile.samples.weight(i);
-  }
-  std::string text = causes_text(sum_causes(derive_causes(profile), sums));
+  std::string text = causes_text(sum_causes(profile, first_sample));
   if (!text.empty()) text.pop_back();  // the end of the line
   return text;
 }
