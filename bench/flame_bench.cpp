@@ -6,9 +6,9 @@
 #include <random>
 
 #include "analysis/diff.h"
-#include "analysis/flame_svg.h"
 #include "analysis/function_table.h"
 #include "analysis/selection.h"
+#include "render/flame_svg.h"
 
 namespace nodescope {
 namespace {

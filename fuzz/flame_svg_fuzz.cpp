@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "analysis/diff.h"
-#include "analysis/flame_svg.h"
 #include "analysis/selection.h"
 #include "base/check.h"
+#include "render/flame_svg.h"
 #include "xml_checker.h"
 
 namespace nodescope {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "analysis/flame_svg.h"
 #include "base/result.h"
+#include "render/flame_svg.h"
 
 namespace CLI {
 class App;

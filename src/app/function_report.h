@@ -8,7 +8,7 @@
 #include "analysis/function_table.h"
 #include "analysis/selection.h"
 #include "base/diagnostics.h"
-#include "formats/json/writer.h"
+#include "json/writer.h"
 
 namespace nodescope {
 

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <string_view>
 
-#include "analysis/xml_text.h"
 #include "app/page.h"
 #include "base/text.h"
 #include "formats/recording/recording_writer.h"
+#include "render/xml_text.h"
 
 namespace nodescope {
 

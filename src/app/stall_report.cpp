@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "formats/json/writer.h"
+#include "json/writer.h"
 
 namespace nodescope {
 

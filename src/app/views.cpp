@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <set>
 
-#include "analysis/flame_svg.h"
 #include "app/function_report.h"
 #include "app/output.h"
 #include "app/report_html.h"
 #include "base/text.h"
+#include "render/flame_svg.h"
 
 namespace nodescope {
 

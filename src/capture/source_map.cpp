@@ -8,7 +8,7 @@
 #include "base/byte_source.h"
 #include "base/text.h"
 #include "capture/source_names.h"
-#include "formats/json/reader.h"
+#include "json/reader.h"
 
 namespace nodescope {
 

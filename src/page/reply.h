@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/byte_sink.h"
-#include "formats/json/writer.h"
+#include "json/writer.h"
 
 namespace nodescope::page {
 

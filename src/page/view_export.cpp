@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "analysis/flame_svg.h"
 #include "base/byte_sink.h"
 #include "formats/cpuprofile/write.h"
 #include "formats/folded/folded_io.h"
@@ -13,6 +12,7 @@
 #include "page/flame_request.h"
 #include "page/table_rows.h"
 #include "page/views.h"
+#include "render/flame_svg.h"
 
 namespace nodescope::page {
 

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <memory>
 
-#include "analysis/flame_svg.h"
 #include "analysis/function_table.h"
 #include "app/commands/command.h"
 #include "app/flame_options.h"
@@ -15,6 +14,7 @@
 #include "app/output.h"
 #include "app/selection_options.h"
 #include "base/text.h"
+#include "render/flame_svg.h"
 
 namespace nodescope {
 

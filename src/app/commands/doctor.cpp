@@ -13,7 +13,7 @@
 #include "app/target_options.h"
 #include "app/walker_check.h"
 #include "base/text.h"
-#include "formats/json/writer.h"
+#include "json/writer.h"
 #include "os/file.h"
 #include "target/machine_check.h"
 #include "v8/process_view.h"

@@ -13,8 +13,8 @@
 #include "app/target_options.h"
 #include "base/text.h"
 #include "capture/thread_names.h"
-#include "formats/json/writer.h"
 #include "formats/symbol_name.h"
+#include "json/writer.h"
 #include "v8/process_view.h"
 
 namespace nodescope {

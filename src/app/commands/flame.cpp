@@ -4,13 +4,13 @@
 #include <fstream>
 #include <memory>
 
-#include "analysis/flame_svg.h"
 #include "app/commands/command.h"
 #include "app/flame_options.h"
 #include "app/input.h"
 #include "app/output.h"
 #include "app/selection_options.h"
 #include "os/file.h"
+#include "render/flame_svg.h"
 
 namespace nodescope {
 

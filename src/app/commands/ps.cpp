@@ -9,7 +9,7 @@
 #include "app/commands/command.h"
 #include "app/output.h"
 #include "base/text.h"
-#include "formats/json/writer.h"
+#include "json/writer.h"
 #include "os/terminal.h"
 #include "target/node_processes.h"
 

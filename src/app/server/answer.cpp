@@ -4,7 +4,7 @@
 
 #include "app/page.h"
 #include "base/check.h"
-#include "formats/json/writer.h"
+#include "json/writer.h"
 
 namespace nodescope::server {
 

@@ -6,8 +6,8 @@
 #include "formats/cpuprofile/cpuprofile.h"
 #include "formats/cpuprofile/profiler_run.h"
 #include "formats/cpuprofile/write.h"
-#include "formats/json/reader.h"
-#include "formats/json/sniff.h"
+#include "json/reader.h"
+#include "json/sniff.h"
 
 namespace nodescope {
 

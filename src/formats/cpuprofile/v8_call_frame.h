@@ -4,9 +4,9 @@
 #include <optional>
 #include <string_view>
 
-#include "formats/json/extra.h"
-#include "formats/json/reader.h"
-#include "formats/json/writer.h"
+#include "formats/json_extra.h"
+#include "json/reader.h"
+#include "json/writer.h"
 #include "model/profile.h"
 
 namespace nodescope {

@@ -7,7 +7,7 @@
 
 #include "base/flat_map.h"
 #include "formats/cpuprofile/v8_call_frame.h"
-#include "formats/json/reader.h"
+#include "json/reader.h"
 #include "model/profile.h"
 
 namespace nodescope {

@@ -8,7 +8,7 @@
 #include "base/flat_map.h"
 #include "formats/cpuprofile/time_line.h"
 #include "formats/cpuprofile/v8_call_frame.h"
-#include "formats/json/writer.h"
+#include "json/writer.h"
 
 namespace nodescope {
 

@@ -10,7 +10,7 @@
 #include "base/flat_map.h"
 #include "formats/cpuprofile/time_line.h"
 #include "formats/firefox/firefox_tables.h"
-#include "formats/json/writer.h"
+#include "json/writer.h"
 
 namespace nodescope {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
-#include "formats/json/writer.h"
+#include "json/writer.h"
 #include "model/profile.h"
 
 namespace nodescope {

@@ -6,8 +6,8 @@
 #include "formats/cpuprofile/v8_call_tree.h"
 #include "formats/heapprofile/heapprofile.h"
 #include "formats/heapprofile/write.h"
-#include "formats/json/reader.h"
-#include "formats/json/sniff.h"
+#include "json/reader.h"
+#include "json/sniff.h"
 
 namespace nodescope {
 

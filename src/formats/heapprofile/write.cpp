@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "formats/cpuprofile/v8_call_frame.h"
-#include "formats/json/writer.h"
+#include "json/writer.h"
 
 namespace nodescope {
 

@@ -1,7 +1,7 @@
 #include "formats/profile_json/profile_json.h"
 
-#include "formats/json/sniff.h"
 #include "formats/profile_json/profile_json_io.h"
+#include "json/sniff.h"
 
 namespace nodescope {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/text.h"
-#include "formats/json/extra.h"
-#include "formats/json/reader.h"
+#include "formats/json_extra.h"
 #include "formats/profile_json/profile_json_io.h"
+#include "json/reader.h"
 
 namespace nodescope {
 

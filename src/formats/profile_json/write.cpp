@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "formats/json/extra.h"
-#include "formats/json/writer.h"
+#include "formats/json_extra.h"
 #include "formats/profile_json/profile_json_io.h"
+#include "json/writer.h"
 
 namespace nodescope {
 

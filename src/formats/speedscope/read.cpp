@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "formats/json/extra.h"
-#include "formats/json/reader.h"
+#include "formats/json_extra.h"
 #include "formats/speedscope/evented_stack.h"
 #include "formats/speedscope/shared_frames.h"
 #include "formats/speedscope/speedscope_io.h"
+#include "json/reader.h"
 
 namespace nodescope {
 

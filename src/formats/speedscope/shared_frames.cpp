@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "formats/cpuprofile/v8_call_frame.h"
-#include "formats/json/extra.h"
+#include "formats/json_extra.h"
 #include "formats/symbol_name.h"
 
 namespace nodescope {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "formats/json/reader.h"
+#include "json/reader.h"
 #include "model/profile.h"
 
 namespace nodescope {

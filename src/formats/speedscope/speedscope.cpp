@@ -1,7 +1,7 @@
 #include "formats/speedscope/speedscope.h"
 
-#include "formats/json/sniff.h"
 #include "formats/speedscope/speedscope_io.h"
+#include "json/sniff.h"
 
 namespace nodescope {
 

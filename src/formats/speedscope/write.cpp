@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "formats/cpuprofile/time_line.h"
-#include "formats/json/extra.h"
-#include "formats/json/writer.h"
+#include "formats/json_extra.h"
 #include "formats/speedscope/speedscope_io.h"
+#include "json/writer.h"
 
 namespace nodescope {
 

@@ -1,7 +1,7 @@
 #include "formats/trace_events/trace_events.h"
 
-#include "formats/json/sniff.h"
 #include "formats/trace_events/trace_reader.h"
+#include "json/sniff.h"
 
 namespace nodescope {
 

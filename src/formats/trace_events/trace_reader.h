@@ -7,8 +7,8 @@
 
 #include "base/flat_map.h"
 #include "formats/cpuprofile/profiler_run.h"
-#include "formats/json/reader.h"
 #include "formats/trace_events/gc_markers.h"
+#include "json/reader.h"
 #include "model/profile.h"
 
 namespace nodescope {

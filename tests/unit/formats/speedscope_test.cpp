@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "formats/cpuprofile/cpuprofile.h"
-#include "formats/json/writer.h"
+#include "json/writer.h"
 #include "support/profiles.h"
 
 namespace nodescope {

@@ -11,7 +11,7 @@
 #include "base/diagnostics.h"
 #include "base/progress.h"
 #include "base/result.h"
-#include "formats/json/number.h"
+#include "json/number.h"
 
 namespace nodescope::json {
 

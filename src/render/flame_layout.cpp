@@ -1,4 +1,4 @@
-#include "analysis/flame_layout.h"
+#include "render/flame_layout.h"
 
 #include <algorithm>
 #include <cmath>

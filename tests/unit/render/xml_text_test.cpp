@@ -1,4 +1,4 @@
-#include "analysis/xml_text.h"
+#include "render/xml_text.h"
 
 #include <gtest/gtest.h>
 

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "analysis/call_tree.h"
-#include "analysis/flame_colours.h"
 #include "base/byte_sink.h"
 #include "base/result.h"
+#include "render/flame_colours.h"
 
 namespace nodescope {
 

@@ -1,4 +1,4 @@
-#include "formats/json/writer.h"
+#include "json/writer.h"
 
 #include <fmt/format.h>
 

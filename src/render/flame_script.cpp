@@ -1,4 +1,4 @@
-#include "analysis/flame_script.h"
+#include "render/flame_script.h"
 
 namespace nodescope {
 

@@ -1,9 +1,9 @@
-#include "formats/json/sniff.h"
+#include "json/sniff.h"
 
 #include <algorithm>
 
 #include "base/byte_source.h"
-#include "formats/json/reader.h"
+#include "json/reader.h"
 
 namespace nodescope::json {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "analysis/flame_style.h"
-#include "analysis/flame_svg.h"
 #include "base/text.h"
+#include "render/flame_style.h"
+#include "render/flame_svg.h"
 
 namespace nodescope {
 

@@ -1,4 +1,4 @@
-#include "analysis/flame_svg.h"
+#include "render/flame_svg.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

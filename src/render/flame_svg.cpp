@@ -1,4 +1,4 @@
-#include "analysis/flame_svg.h"
+#include "render/flame_svg.h"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 #include <cmath>
 #include <vector>
 
-#include "analysis/flame_layout.h"
-#include "analysis/flame_script.h"
-#include "analysis/flame_style.h"
-#include "analysis/xml_text.h"
 #include "base/text.h"
+#include "render/flame_layout.h"
+#include "render/flame_script.h"
+#include "render/flame_style.h"
+#include "render/xml_text.h"
 
 namespace nodescope {
 

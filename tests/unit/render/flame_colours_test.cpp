@@ -1,4 +1,4 @@
-#include "analysis/flame_colours.h"
+#include "render/flame_colours.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/flame_svg.h"
 #include "analysis/labels.h"
+#include "render/flame_svg.h"
 
 namespace nodescope {
 

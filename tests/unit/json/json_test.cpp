@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/text.h"
-#include "formats/json/reader.h"
-#include "formats/json/sniff.h"
-#include "formats/json/writer.h"
+#include "json/reader.h"
+#include "json/sniff.h"
+#include "json/writer.h"
 #include "support/profiles.h"
 
 namespace nodescope {

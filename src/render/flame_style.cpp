@@ -1,4 +1,4 @@
-#include "analysis/flame_style.h"
+#include "render/flame_style.h"
 
 #include <fmt/format.h>
 

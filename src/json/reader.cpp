@@ -1,4 +1,4 @@
-#include "formats/json/reader.h"
+#include "json/reader.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "analysis/call_tree.h"
-#include "analysis/flame_svg.h"
+#include "render/flame_svg.h"
 
 namespace nodescope {
 

@@ -1,4 +1,4 @@
-#include "formats/json/number.h"
+#include "json/number.h"
 
 namespace nodescope::json {
 

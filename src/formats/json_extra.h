@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
-#include "formats/json/reader.h"
-#include "formats/json/writer.h"
+#include "json/reader.h"
+#include "json/writer.h"
 #include "model/profile.h"
 
 // What nodescope adds to other programs' formats, always below the key "nodescope", so that a profile that it

@@ -1,4 +1,4 @@
-#include "formats/json/extra.h"
+#include "formats/json_extra.h"
 
 #include <algorithm>
 #include <limits>
