@@ -22,10 +22,8 @@ class LiveMemory final : public Memory {
   bool read(Address address, std::span<std::byte> into) override;
 
   // Copies the pages of all `ranges` that are not here yet, together.
-  void prefetch(std::span<const Range<Address>> ranges);
-
-  // What is read from now on is what is there from now on.
-  void forget();
+  void prefetch(std::span<const Range<Address>> ranges) override;
+  void forget() override;
 
  private:
   static constexpr std::uint64_t kPageBytes = 4096;

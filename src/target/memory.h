@@ -18,6 +18,12 @@ class Memory {
   // False when any byte cannot be read; `into` is then unspecified.
   virtual bool read(Address address, std::span<std::byte> into) = 0;
 
+  // All of `ranges` will be read soon: worth copying together where each copy is a system call.
+  virtual void prefetch(std::span<const Range<Address>> ranges) { static_cast<void>(ranges); }
+
+  // What is read from now on is what is there from now on.
+  virtual void forget() {}
+
   template <typename T>
     requires std::is_trivially_copyable_v<T>
   std::optional<T> load(Address address) {

@@ -185,6 +185,22 @@ constexpr Rule kRules[] = {
     {"type.first_function", &Layout::type_first_function, {"FirstJSFunctionType", "type_JSFunction__"}, {}},
     {"type.last_function", &Layout::type_last_function, {"LastJSFunctionType"}, {}},
     {"type.first_nonstring", &Layout::type_first_nonstring, {"FirstNonstringType"}, {}},
+    {"type.first_context", &Layout::type_first_context, {"FirstContextType"}, {}},
+    {"type.last_context", &Layout::type_last_context, {"LastContextType"}, {}},
+    {"JSFunction.context", &Layout::function_context, {"class_JSFunction__context__"}, {}},
+    {"JSFunction.prototype",
+     &Layout::function_prototype,
+     {"class_JSFunction__prototype_or_initial_map__"},
+     {}},
+    {"JSArrayBuffer.bytes", &Layout::array_buffer_bytes, {"class_JSArrayBuffer__byte_length__"}, {}},
+    {"JSArrayBuffer.store", &Layout::array_buffer_store, {"class_JSArrayBuffer__backing_store__"}, {}},
+    {"Map.transitions", &Layout::map_transitions, {"class_Map__raw_transitions__"}, {}},
+    {"Map.dependent_code", &Layout::map_dependent_code, {"class_Map__dependent_code__"}, {}},
+    {"JSRegExp.source", &Layout::regexp_source_string, {"class_JSRegExp__source__"}, {{{kAlways, 32}}}},
+    {"JSGlobalObject.dictionary",
+     &Layout::global_dictionary,
+     {"class_JSGlobalObject__global_dictionary__"},
+     {}},
 };
 
 Fact fact_of(const Rule& rule, const Metadata& metadata, const Version& version) {
@@ -332,6 +348,7 @@ Result<Layout> Layout::build(const ElfFile& file) {
   complete_function_types(layout);
   complete_script(layout);
   layout.markers = markers_of(metadata);
+  layout.instance_types = InstanceTypes::read(metadata);
   find_bytecode_sizes(file, layout);
   if (!layout.map_instance_type.known() || !layout.type_map.known() || !layout.type_shared.known())
     return fail(ErrorCode::kUnsupported, "the binary's v8dbg_* symbols do not describe maps and functions");

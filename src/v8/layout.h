@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "binary/elf_file.h"
+#include "v8/instance_types.h"
 #include "v8/version.h"
 
 namespace nodescope::v8 {
@@ -79,7 +80,12 @@ struct Layout {
       type_strong_descriptor_array, type_property_array, type_accessor_pair, type_js_proxy,
       type_js_global_proxy, type_oddball, type_heap_number, type_symbol, type_js_array, type_js_object,
       type_js_typed_array, type_js_regexp, type_regexp_data, type_code_wrapper;
-  Fact type_first_function, type_last_function, type_first_nonstring;
+  Fact type_first_function, type_last_function, type_first_nonstring, type_first_context, type_last_context;
+
+  // Of the heap walker.
+  Fact function_context, function_prototype, array_buffer_bytes, array_buffer_store, map_transitions,
+      map_dependent_code, regexp_source_string, global_dictionary;
+  InstanceTypes instance_types;
 
   std::vector<Marker> markers;  // by frame type
   // One byte per bytecode, for operands of one, two and four bytes; empty: not known.
