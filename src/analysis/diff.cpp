@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/function_match.h"
 #include "analysis/group_totals.h"
 #include "base/text.h"
 
@@ -56,6 +57,36 @@ double folded_bytes(const LabelTrie& trie, const LabelTable& labels) {
   return bytes;
 }
 
+bool is_own(const Label& label) {
+  return label.origin == Origin::kOwn && !label.is_name;
+}
+
+// How far in front a function stands: own code by what it and everything but other own code that it calls
+// gained or lost, if that is more than noise; then all code, what is not own by its self.
+struct Rank {
+  bool own_and_large = false;
+  std::uint64_t change = 0;
+  bool grew = false;
+  std::uint64_t total = 0;
+
+  auto operator<=>(const Rank&) const = default;
+};
+
+Rank rank_of(const DiffFunction& f, std::uint64_t whole) {
+  constexpr std::uint64_t kLargePercent = 1;
+  const bool own = f.origin == Origin::kOwn && !f.is_name;
+  Rank rank;
+  rank.change = distance(f.before_self, f.after_self);
+  rank.grew = f.after_self > f.before_self;
+  if (own) {
+    rank.change = distance(f.before_own, f.after_own);
+    rank.grew = f.after_own > f.before_own;
+    rank.own_and_large = rank.change != 0 && rank.change >= whole / 100 * kLargePercent;
+  }
+  rank.total = distance(f.before_total, f.after_total);
+  return rank;
+}
+
 }  // namespace
 
 class DiffBuilder {
@@ -65,8 +96,11 @@ class DiffBuilder {
   }
 
   Diff build(const Profile& before, const Profile& after) {
-    const std::vector<std::uint64_t> before_self = add(before, options_.before_event);
-    const std::vector<std::uint64_t> after_self = add(after, options_.after_event);
+    SampledTrie old_trie = sample(before, options_.before_event);
+    SampledTrie new_trie = sample(after, options_.after_event);
+    match(old_trie.trie, new_trie.trie);
+    const std::vector<std::uint64_t> before_self = add(old_trie.trie);
+    const std::vector<std::uint64_t> after_self = add(new_trie.trie);
     diff_.trie_ = merger_.take();
     diff_.trie_.before_self = before_self;
     diff_.trie_.before_self.resize(diff_.trie_.size(), 0);
@@ -91,13 +125,34 @@ class DiffBuilder {
     return options_.count == CountBy::kSamples || !has_event ? Unit::kSamples : profile.event(event).unit;
   }
 
-  // Adds a profile's stacks; its own weights by merged node.
-  std::vector<std::uint64_t> add(const Profile& profile, EventId event) {
-    const SampledTrie sampled = build_label_trie(profile, {event, options_.count, options_.root, false},
-                                                 *diff_.labels_, diff_.diagnostics_);
-    const std::vector<std::uint32_t> node_of = merger_.add(sampled.trie);
+  SampledTrie sample(const Profile& profile, EventId event) {
+    return build_label_trie(profile, {event, options_.count, options_.root, false}, *diff_.labels_,
+                            diff_.diagnostics_);
+  }
+
+  // Calls functions that are the same on both sides by one label.
+  void match(LabelTrie& before, LabelTrie& after) {
+    const FunctionMatch found = match_functions(*diff_.labels_, labels_in(before), labels_in(after));
+    diff_.before_names_.resize(diff_.labels_->size());
+    for (LabelId& label : before.labels) {
+      const LabelId name = found.before[label.index()];
+      diff_.before_names_[name.index()] = label;
+      label = name;
+    }
+    for (LabelId& label : after.labels) label = found.after[label.index()];
+  }
+
+  std::vector<bool> labels_in(const LabelTrie& trie) const {
+    std::vector<bool> found(diff_.labels_->size());
+    for (const LabelId label : trie.labels) found[label.index()] = true;
+    return found;
+  }
+
+  // Adds a side's stacks; its own weights by merged node.
+  std::vector<std::uint64_t> add(const LabelTrie& trie) {
+    const std::vector<std::uint32_t> node_of = merger_.add(trie);
     std::vector<std::uint64_t> self(merger_.trie().size(), 0);
-    for (std::size_t i = 0; i < node_of.size(); ++i) self[node_of[i]] += sampled.trie.self[i];
+    for (std::size_t i = 0; i < node_of.size(); ++i) self[node_of[i]] += trie.self[i];
     return self;
   }
 
@@ -210,20 +265,41 @@ CallTree Diff::derive_tree(const DiffTreeOptions& options) const {
   return tree;
 }
 
+// What own functions have without other own functions that they call, by label.
+std::vector<std::uint64_t> Diff::charge_own(const std::vector<std::uint64_t>& self) const {
+  std::vector<std::uint64_t> charged(labels_->size(), 0);
+  std::vector<LabelId> own(trie_.size());
+  for (std::size_t i = 1; i < trie_.size(); ++i) {
+    const Label& label = (*labels_)[trie_.labels[i]];
+    own[i] = is_own(label) ? trie_.labels[i] : own[trie_.parents[i]];
+    if (own[i] != LabelId{}) charged[own[i].index()] += self[i];
+  }
+  return charged;
+}
+
 std::vector<DiffFunction> Diff::derive_functions() const {
   std::vector<std::uint32_t> group_of;
   for (const LabelId label : trie_.labels) group_of.push_back(label == LabelId{} ? kNoGroup : label.value);
   const auto before = sum_group_totals(trie_.parents, group_of, trie_.before_self, labels_->size());
   const auto after = sum_group_totals(trie_.parents, group_of, trie_.after_self, labels_->size());
+  const auto before_own = charge_own(trie_.before_self);
+  const auto after_own = charge_own(trie_.after_self);
 
   std::vector<DiffFunction> functions(labels_->size());
   for (std::size_t i = 0; i < functions.size(); ++i) {
-    functions[i].name = labels_->text(LabelId{i});
-    functions[i].kind = (*labels_)[LabelId{i}].kind;
-    functions[i].origin = (*labels_)[LabelId{i}].origin;
-    functions[i].parts = labels_->parts(LabelId{i});
+    const LabelId label{i};
+    functions[i].name = labels_->text(label);
+    functions[i].kind = (*labels_)[label].kind;
+    functions[i].origin = (*labels_)[label].origin;
+    functions[i].is_name = (*labels_)[label].is_name;
+    functions[i].parts = labels_->parts(label);
+    functions[i].source = labels_->source(label);
     functions[i].before_total = before[i];
     functions[i].after_total = after[i];
+    functions[i].before_own = before_own[i];
+    functions[i].after_own = after_own[i];
+    if (before[i] > 0 && i < before_names_.size())
+      functions[i].before_source = labels_->source(before_names_[i]);
   }
   functions[0].name = "[no stack]";
   functions[0].parts.name = functions[0].name;
@@ -234,13 +310,11 @@ std::vector<DiffFunction> Diff::derive_functions() const {
     functions[trie_.labels[i].index()].after_self += trie_.after_self[i];
   }
   std::erase_if(functions, [](const DiffFunction& f) { return f.before_total == 0 && f.after_total == 0; });
-  std::ranges::sort(functions, [](const DiffFunction& a, const DiffFunction& b) {
-    const std::uint64_t left = distance(a.before_self, a.after_self);
-    const std::uint64_t right = distance(b.before_self, b.after_self);
-    if (left != right) return left > right;
-    const std::uint64_t left_total = distance(a.before_total, a.after_total);
-    const std::uint64_t right_total = distance(b.before_total, b.after_total);
-    return left_total != right_total ? left_total > right_total : a.name < b.name;
+  const std::uint64_t whole = std::max(before_total_, after_total_);
+  std::ranges::sort(functions, [whole](const DiffFunction& a, const DiffFunction& b) {
+    const Rank left = rank_of(a, whole);
+    const Rank right = rank_of(b, whole);
+    return left != right ? left > right : a.name < b.name;
   });
   return functions;
 }

@@ -49,10 +49,17 @@ struct DiffFunction {
   std::uint64_t after_self = 0;
   std::uint64_t before_total = 0;  // recursion counted once
   std::uint64_t after_total = 0;
+  // Of own code: what it has with all that it calls, without other own functions and what these call.
+  std::uint64_t before_own = 0;
+  std::uint64_t after_own = 0;
   Origin origin = Origin::kUnknown;
+  bool is_name = false;  // of a process or thread
   LabelParts parts;
+  LabelSource source;
+  LabelSource before_source;  // where it stood in the first profile, if it was there
 
   std::int64_t self_change() const { return static_cast<std::int64_t>(after_self - before_self); }
+  std::int64_t own_change() const { return static_cast<std::int64_t>(after_own - before_own); }
   std::int64_t total_change() const { return static_cast<std::int64_t>(after_total - before_total); }
   bool vanished() const { return before_total > 0 && after_total == 0; }
   bool appeared() const { return before_total == 0 && after_total > 0; }
@@ -92,14 +99,18 @@ class Diff {
   // For write_flame_svg.  Its note says what the width leaves invisible.
   CallTree derive_tree(const DiffTreeOptions& options) const;
 
-  // Largest change of self first; functions without any change are there too.
+  // Own functions whose own_change() is largest first, then other code by its change of self; functions
+  // without any change are there too.
   std::vector<DiffFunction> derive_functions() const;
 
  private:
   friend class DiffBuilder;
 
+  std::vector<std::uint64_t> charge_own(const std::vector<std::uint64_t>& self) const;
+
   std::shared_ptr<LabelTable> labels_;
-  LabelTrie trie_;  // merged, with before_self and after_self
+  std::vector<LabelId> before_names_;  // by label: what it was called in the first profile
+  LabelTrie trie_;                     // merged, with before_self and after_self
   std::uint64_t before_total_ = 0;
   std::uint64_t before_unscaled_ = 0;
   std::uint64_t after_total_ = 0;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cctype>
+#include <utility>
 
 #include "base/path.h"
 #include "model/name_marks.h"
@@ -39,6 +40,11 @@ std::string nameless_label(std::string_view module, FrameKind kind) {
   const std::string_view name = file_name_of(module);
   if (name.empty()) return kind == FrameKind::kKernel ? "[kernel]" : "[unknown]";
   return name.starts_with('[') ? std::string(name) : fmt::format("[{}]", name);
+}
+
+LabelSource source_of(const Profile& profile, const Frame& frame) {
+  if (frame.kind != FrameKind::kJs) return {};
+  return {std::string(profile.text(frame.file)), frame.begin_line(), frame.begin_column()};
 }
 
 // As difffolded.pl: "0x" with digits becomes "0x...".
@@ -110,7 +116,8 @@ std::vector<LabelId> LabelTable::add_frames(const Profile& profile) {
     label.origin = origin_of(profile, frame).origin;
     label.kind = shown_kind(profile, frame);
     if (!options_.merge_tiers) label.tier = frame.tier;
-    labels[i] = add(label, text, [&] { return label_parts_of(profile, frame); });
+    labels[i] = add(label, text,
+                    [&] { return std::pair(label_parts_of(profile, frame), source_of(profile, frame)); });
   }
   return labels;
 }
@@ -118,11 +125,19 @@ std::vector<LabelId> LabelTable::add_frames(const Profile& profile) {
 LabelId LabelTable::add_name(std::string_view text) {
   Label label;
   label.is_name = true;
-  return add(label, text, [&] { return LabelParts{std::string(text), {}}; });
+  return add(label, text, [&] { return std::pair(LabelParts{std::string(text), {}}, LabelSource()); });
 }
 
-template <typename MakeParts>
-LabelId LabelTable::add(Label label, std::string_view text, const MakeParts& make_parts) {
+LabelId LabelTable::add_copy(LabelId id) {
+  const LabelId copy{labels_.size()};
+  labels_.push_back(Label(labels_[id.index()]));
+  parts_.push_back(LabelParts(parts_[id.index()]));
+  sources_.push_back(LabelSource(sources_[id.index()]));
+  return copy;
+}
+
+template <typename Describe>
+LabelId LabelTable::add(Label label, std::string_view text, const Describe& describe) {
   label.text = strings_.intern(text);
   const std::uint64_t key = std::uint64_t{label.text.value} << 32 | std::uint64_t{label.is_name} << 24 |
                             static_cast<std::uint64_t>(label.kind) << 16 |
@@ -131,7 +146,9 @@ LabelId LabelTable::add(Label label, std::string_view text, const MakeParts& mak
   const auto [entry, added] = ids_.try_emplace(key, LabelId{labels_.size()});
   if (added) {
     labels_.push_back(label);
-    parts_.push_back(make_parts());
+    auto [parts, source] = describe();
+    parts_.push_back(std::move(parts));
+    sources_.push_back(std::move(source));
   }
   return entry->second;
 }

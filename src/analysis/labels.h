@@ -44,6 +44,15 @@ struct LabelParts {
 
 LabelParts label_parts_of(const Profile& profile, const Frame& frame);
 
+// Where a JavaScript function begins; of other code, empty.
+struct LabelSource {
+  std::string file;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+
+  bool operator==(const LabelSource&) const = default;
+};
+
 // What stackcollapse-perf.pl writes behind the name of a frame: "_[j]", "_[i]", "_[k]".  A label leaves it
 // out; flamegraph.pl's palettes go by it.
 enum class NameMark : std::uint8_t { kNone, kJit, kInlined, kKernel };
@@ -86,22 +95,27 @@ class LabelTable {
   // A label without a frame: the name of a process.
   LabelId add_name(std::string_view text);
 
+  // A label that says the same and is another one.
+  LabelId add_copy(LabelId id);
+
   const Label& operator[](LabelId id) const { return labels_[id.index()]; }
   std::string_view text(LabelId id) const { return strings_[labels_[id.index()].text]; }
   // Of the first frame that has this label; of a name, itself.
   const LabelParts& parts(LabelId id) const { return parts_[id.index()]; }
+  const LabelSource& source(LabelId id) const { return sources_[id.index()]; }
   std::size_t size() const { return labels_.size(); }
   const LabelOptions& options() const { return options_; }
 
  private:
-  // `make_parts` is asked for a new label only.
-  template <typename MakeParts>
-  LabelId add(Label label, std::string_view text, const MakeParts& make_parts);
+  // `describe`, which returns the label's parts and source, is called for a new label only.
+  template <typename Describe>
+  LabelId add(Label label, std::string_view text, const Describe& describe);
 
   LabelOptions options_;
   StringTable strings_;
   std::vector<Label> labels_;
   std::vector<LabelParts> parts_;
+  std::vector<LabelSource> sources_;
   FlatMap<std::uint64_t, LabelId> ids_;
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/diff.h"
+#include "analysis/file_match.h"
 #include "analysis/function_table.h"
 #include "page/flame_request.h"
 #include "page/search.h"
@@ -37,6 +38,24 @@ std::vector<TableRow> rows_of(FunctionTable table) {
   rows.reserve(table.rows.size());
   for (FunctionRow& row : table.rows) rows.push_back({std::move(row)});
   return rows;
+}
+
+// What files of the first table are called in the second: a release folder has another name there.
+void rename_files(FunctionTable& before, const FunctionTable& after) {
+  std::vector<std::string_view> old_names;
+  std::vector<std::string_view> new_names;
+  for (const FunctionRow& row : before.rows) old_names.push_back(row.name);
+  for (const FunctionRow& row : after.rows) new_names.push_back(row.name);
+  const FileMatch match = match_files(old_names, new_names);
+  std::vector<std::string> renamed;
+  for (const std::string_view name : old_names) {
+    const auto found = match.find(name);
+    renamed.emplace_back(found == match.end() ? name : found->second);
+  }
+  for (std::size_t i = 0; i < renamed.size(); ++i) {
+    before.rows[i].parts.name = renamed[i];
+    before.rows[i].name = std::move(renamed[i]);
+  }
 }
 
 // Groups other than functions: two tables, put side by side by name and kind.
@@ -108,11 +127,14 @@ Table compare(const Profile& before, const Profile& after, const TableRequest& r
     FunctionTable groups = derive_function_table(after, options);
     table.total = groups.total;
     table.unit = groups.unit;
-    table.rows = compare_groups(derive_function_table(before, options), rows_of(std::move(groups)),
-                                table.total, normalise);
+    FunctionTable old_groups = derive_function_table(before, options);
+    if (request.group == GroupBy::kFile) rename_files(old_groups, groups);
+    table.rows = compare_groups(old_groups, rows_of(std::move(groups)), table.total, normalise);
   }
   for (const TableRow& row : table.rows) table.before_total += row.before_self;
-  sort_by_change(table.rows, request.sort);
+  // Functions come as they were derived: what got slower first.
+  if (request.group != GroupBy::kFunction || request.sort != SortBy::kTotal)
+    sort_by_change(table.rows, request.sort);
   return table;
 }
 
