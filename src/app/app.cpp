@@ -69,7 +69,9 @@ int run_command_line(Arguments arguments) {
     return command_line.app().exit(error) == 0 ? 0 : kWrongUsage;
   }
   const auto done = command_line.run();
-  return done ? command_line.exit_code() : print_error(done.error());
+  if (done) return command_line.exit_code();
+  const int code = print_error(done.error());
+  return command_line.exit_code() != 0 ? command_line.exit_code() : code;
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ CommandLine::CommandLine(std::vector<std::string> program)
   add_view_command(app_, run_);
   add_flame_command(app_, run_);
   add_report_command(app_, run_);
-  add_diff_command(app_, run_);
+  add_diff_command(app_, run_, program_.exit_code);
   add_info_command(app_, run_);
   add_convert_command(app_, run_);
   add_collapse_command(app_, run_);

@@ -19,7 +19,7 @@ class CommandLine {
   // kUsage, with the nearest one, unless there is a command of this name.
   Result<void> check_command(std::string_view name);
   Result<void> run() { return run_(); }
-  // Of the program when run() has succeeded.
+  // Of the program that was recorded, or of a limit that was exceeded; 0 where there is none.
   int exit_code() const { return program_.exit_code; }
 
  private:

@@ -13,16 +13,6 @@ namespace nodescope {
 
 namespace {
 
-// Cut in the middle, so that the function's name and the line at the end both stay.
-std::string shortened(std::string name, std::size_t width) {
-  constexpr std::size_t kShortest = 20;
-  width = std::max(width, kShortest);
-  if (name.size() <= width) return name;
-  const std::size_t head = (width - 3) / 2;
-  const std::size_t tail = width - 3 - head;
-  return to_valid_utf8(name.substr(0, head)) + "..." + to_valid_utf8(name.substr(name.size() - tail));
-}
-
 std::string time_span(const Profile& profile) {
   const SampleTable& samples = profile.samples;
   if (samples.size() == 0) return "";
@@ -37,6 +27,15 @@ std::string time_span(const Profile& profile) {
 }
 
 }  // namespace
+
+std::string shortened(std::string name, std::size_t width) {
+  constexpr std::size_t kShortest = 20;
+  width = std::max(width, kShortest);
+  if (name.size() <= width) return name;
+  const std::size_t head = (width - 3) / 2;
+  const std::size_t tail = width - 3 - head;
+  return to_valid_utf8(name.substr(0, head)) + "..." + to_valid_utf8(name.substr(name.size() - tail));
+}
 
 std::string function_table_text(const FunctionTable& table, const TableTextOptions& options) {
   const bool shows_kind = has_kinds(table.group);
@@ -63,6 +62,15 @@ std::string function_table_text(const FunctionTable& table, const TableTextOptio
                    with_thousands(table.rows.size() - count));
   }
   return text;
+}
+
+FunctionTable own_functions(const FunctionTable& table) {
+  FunctionTable own = table;
+  std::erase_if(own.rows, [](const FunctionRow& row) {
+    return row.origin != Origin::kOwn || row.kind != FrameKind::kJs || row.name == "[unknown js]";
+  });
+  std::ranges::stable_sort(own.rows, std::ranges::greater(), &FunctionRow::total);
+  return own;
 }
 
 std::string accounting_text(const Profile& profile, const Accounting& accounting) {

@@ -16,6 +16,9 @@ inline double percent(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
+// Cut in the middle, so that the function's name and the line at the end both stay.
+std::string shortened(std::string name, std::size_t width);
+
 struct TableTextOptions {
   std::size_t top = 0;          // rows; 0: all
   std::size_t max_columns = 0;  // of a line; 0: names are never cut
@@ -25,6 +28,9 @@ struct TableTextOptions {
 
 // Columns for a terminal: self, total, kind where rows have one, name.  Says how many rows it left out.
 std::string function_table_text(const FunctionTable& table, const TableTextOptions& options);
+
+// Only the application's own JavaScript, by total.
+FunctionTable own_functions(const FunctionTable& table);
 
 // "1,234 samples over 10.1 s, cpu-clock; 12 filtered, 3 lost"
 std::string accounting_text(const Profile& profile, const Accounting& accounting);

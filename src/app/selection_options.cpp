@@ -109,34 +109,34 @@ std::string event_names(const Profile& profile) {
 
 }  // namespace
 
-void add_selection_options(CLI::App& command, SelectionOptions& options, ToMeans to) {
+void add_selection_options(CLI::App& command, SelectionOptions& options) {
   const std::string group = "Which samples";
   command
       .add_option("--from", options.from,
                   "Only samples from this time on, counted from the first (1.5s, 200ms)")
       ->type_name("TIME")
       ->group(group);
-  command
-      .add_option(to == ToMeans::kTime ? "--until,--to" : "--until", options.until,
-                  "Only samples before this time")
+  command.add_option("--until", options.until, "Only samples before this time")
       ->type_name("TIME")
       ->group(group);
-  command.add_option("--process", options.processes, "Only this process; may be given several times")
-      ->type_name("PID|NAME")
-      ->group(group);
-  command.add_option("--thread", options.threads, "Only this thread")->type_name("TID|NAME")->group(group);
-  command
-      .add_option(
-          "--kind", options.kinds,
-          "Only samples whose innermost frame is js, native, kernel, builtin, gc, regexp, wasm or unknown")
-      ->type_name("KIND")
-      ->group(group);
-  command.add_option("--match", options.match, "Only stacks with a frame that this expression finds")
-      ->type_name("REGEX")
-      ->group(group);
-  command.add_option("--exclude", options.exclude, "No stacks with a frame that this expression finds")
-      ->type_name("REGEX")
-      ->group(group);
+  // One value each time, or the file that follows would be one of them.
+  const auto add_list = [&](const char* name, std::vector<std::string>& values, const char* type,
+                            const char* description) {
+    return command.add_option(name, values, description)
+        ->allow_extra_args(false)
+        ->type_name(type)
+        ->group(group);
+  };
+  add_list("--process", options.processes, "PID|NAME", "Only this process; may be given several times");
+  add_list("--thread", options.threads, "TID|NAME", "Only this thread; may be given several times");
+  add_list("--kind", options.kinds, "KIND",
+           "Only samples whose innermost frame is js, native, kernel, builtin, gc, regexp, wasm or unknown; "
+           "several with commas")
+      ->delimiter(',');
+  add_list("--match", options.match, "REGEX",
+           "Only stacks with a frame that this expression finds; may be given several times");
+  add_list("--exclude", options.exclude, "REGEX",
+           "No stacks with a frame that this expression finds; may be given several times");
   command.add_flag("--ignore-case", options.ignore_case, "For --match and --exclude")->group(group);
   command
       .add_flag(

@@ -33,10 +33,7 @@ struct SelectionOptions {
   CountBy count_by() const { return count_samples ? CountBy::kSamples : CountBy::kWeight; }
 };
 
-enum class ToMeans : bool { kTime, kFormat };
-
-// `to` says what --to means in this command: the end of the time range, or the output's format.
-void add_selection_options(CLI::App& command, SelectionOptions& options, ToMeans to = ToMeans::kTime);
+void add_selection_options(CLI::App& command, SelectionOptions& options);
 
 // What was typed, for `profile`, which messages call `name`.  Fails with kUsage on a range of time where
 // samples have no times.

@@ -24,7 +24,7 @@ constexpr std::array kKnownContents = {
                  "a CPU profile of gperftools: `pprof -proto` makes a file of it that can be read"},
     KnownContent{"\x7F"
                  "ELF",
-                 "an ELF file: a program, a library or a core"},
+                 "an ELF file: a program or a library"},
     KnownContent{"PK\x03\x04", "a ZIP archive: unpack it first"},
     KnownContent{"\xFD"
                  "7zXZ",
@@ -37,7 +37,9 @@ constexpr std::array kKnownContents = {
     KnownContent{"FLR", "a Java Flight Recorder file"},
     KnownContent{"JiTD", "a jitdump: give the perf.data that goes with it"},
     KnownContent{"DTiJ", "a jitdump: give the perf.data that goes with it"},
-    KnownContent{"{\"snapshot\":", "a heap snapshot"},
+    KnownContent{"v8-version,",
+                 "a log of node --prof: `node --prof-process --preprocess -j FILE` makes JSON of it, and "
+                 "`nodescope record` needs no flag at all"},
     KnownContent{"#!", "a script"},
     KnownContent{"<svg", "an SVG picture: give the profile that it was made from"},
     KnownContent{"<?xml", "XML"},
@@ -46,6 +48,12 @@ constexpr std::array kKnownContents = {
     KnownContent{"{", "JSON of another kind"},
     KnownContent{"[", "JSON of another kind"},
 };
+
+// Of other tools for Node.js.
+constexpr std::string_view kHeapSnapshot = "a heap snapshot, which says nothing about the CPU";
+constexpr std::string_view kCore = "a core: the memory of a process that has ended";
+constexpr std::string_view kDiagnosticReport =
+    "a diagnostic report of Node.js, whose \"javascriptStack\" and \"nativeStack\" say where it was";
 
 constexpr std::size_t kTarMagicOffset = 257;
 constexpr std::size_t kShownBytes = 4;
@@ -72,7 +80,28 @@ std::string describe_start(std::string_view head) {
   return bytes;
 }
 
+bool is_core(std::string_view head) {
+  constexpr std::size_t kTypeOffset = 16;
+  constexpr char kCoreType = 4;  // ET_CORE, little endian
+  return head.starts_with(
+             "\x7F"
+             "ELF") &&
+         head.size() > kTypeOffset + 1 && head[kTypeOffset] == kCoreType && head[kTypeOffset + 1] == 0;
+}
+
+// An object whose first key is `key`, and whose first value is one whose first key is `inner`.
+bool begins_with_keys(std::string_view head, std::string_view key, std::string_view inner) {
+  std::string squeezed;
+  for (const char c : head.substr(0, 256)) {
+    if (c != ' ' && c != '\n' && c != '\r' && c != '\t') squeezed += c;
+  }
+  return squeezed.starts_with(fmt::format("{{\"{}\":{{\"{}\":", key, inner));
+}
+
 std::string_view describe_kind(std::string_view head) {
+  if (is_core(head)) return kCore;
+  if (begins_with_keys(head, "snapshot", "meta")) return kHeapSnapshot;
+  if (begins_with_keys(head, "header", "reportVersion")) return kDiagnosticReport;
   const auto known = std::ranges::find_if(
       kKnownContents, [&](const KnownContent& content) { return head.starts_with(content.start); });
   if (known != kKnownContents.end()) return known->what;

@@ -235,22 +235,40 @@ class Filters(CommandLineTest):
 
 """
         path = self.put("causes", script)
-        self.assertEqual(text("report", path).splitlines()[1], "by cause: gc 50.0 %, js 25.0 %, regexp 25.0 %")
+        self.assertEqual(text("report", path).splitlines()[2], "by cause: gc 50.0 %, js 25.0 %, regexp 25.0 %")
         causes = json.loads(text("report", path, "--json"))["causes"]
         self.assertEqual({cause: sum for cause, sum in causes.items() if sum}, {"js": 10101010, "regexp": 10101010, "gc": 20202020})
 
+    def test_the_verdict_comes_first(self):
+        path = self.put("busy", PERF_SCRIPT)
+        verdict = json.loads(text("report", path, "--json"))["verdict"]
+        self.assertRegex(verdict, r"^The main thread was busy 1 % of 1.5 s|^The main thread was idle")
+        self.assertIn("50 % in fib x.js:3", verdict)
+        self.assertEqual(text("report", path).splitlines()[0], verdict)
+        self.assertNotIn("verdict", json.loads(text("report", path, "--kind", "js", "--json")))
+        row = next(row for row in json.loads(text("report", path, "--json"))["rows"] if row["kind"] == "js")
+        self.assertEqual((row["function"], row["file"], row["line"], row["column"]), ("fib", "/app/x.js", 3, 9))
+
     def test_samples_add_up(self):
-        for arguments in ([], ["--to", "1s"], ["--kind", "kernel"], ["--match", "fib"], ["--process", "99"]):
+        for arguments in ([], ["--until", "1s"], ["--kind", "kernel"], ["--match", "fib"], ["--process", "99"]):
             samples = self.report(*arguments)["samples"]
             self.assertEqual(samples["taken"], 2, arguments)
             self.assertEqual(samples["taken"], samples["shown"] + samples["filtered"] + samples["lost"], arguments)
 
     def test_each_filter_keeps_what_it_names(self):
-        for arguments, expected in ((["--to", "1s"], 1), (["--from", "1s"], 1), (["--from", "200ms", "--until", "1.6s"], 1),
+        for arguments, expected in ((["--until", "1s"], 1), (["--from", "1s"], 1), (["--from", "200ms", "--until", "1.6s"], 1),
                                     (["--process", "4711"], 2), (["--process", "node"], 2), (["--thread", "4712"], 2),
                                     (["--thread", "1"], 0), (["--kind", "js"], 1), (["--kind", "js", "--kind", "kernel"], 2),
                                     (["--match", "FIB", "--ignore-case"], 1), (["--exclude", "fib"], 1)):
             self.assertEqual(self.report(*arguments)["samples"]["shown"], expected, arguments)
+
+    def test_a_filter_does_not_swallow_the_file(self):
+        profile = self.put("a", PERF_SCRIPT)
+        for filters in (["--kind", "js"], ["--thread", "node"], ["--process", "node"], ["--match", "fib"], ["--exclude", "nothing"], ["--kind", "js,native"]):
+            with self.subTest(filters):
+                self.assertEqual(text("report", *filters, profile, "--json"), text("report", profile, *filters, "--json"))
+        both = json.loads(text("report", "--kind", "js", "--kind", "native", profile, "--json"))
+        self.assertEqual(both["samples"], json.loads(text("report", "--kind", "js,native", profile, "--json"))["samples"])
 
     def test_filters_that_leave_nothing_say_so(self):
         script = self.put("perf.script", PERF_SCRIPT)
@@ -266,7 +284,7 @@ class Filters(CommandLineTest):
 
     def test_times_are_asked_for_only_where_there_are_some(self):
         folded = self.put("a.folded", FOLDED)
-        for arguments in (["report", "--from", "0s"], ["report", "--to", "1s"], ["flame", "--from", "1s"], ["report", "--stalls", "--from", "1s"]):
+        for arguments in (["report", "--from", "0s"], ["report", "--until", "1s"], ["flame", "--from", "1s"], ["report", "--stalls", "--from", "1s"]):
             done = run(*arguments, folded, check=False)
             self.assertEqual(done.returncode, 2, arguments)
             self.assertEqual(done.stderr.decode(), "nodescope: a.folded: its samples have no times, so --from and --until select nothing\n")
@@ -378,6 +396,42 @@ class Writing(CommandLineTest):
         svg = self.path / "d.svg"
         run("diff", "-n", before, after, "-o", svg)
         xml.etree.ElementTree.parse(svg)
+
+    def test_a_difference_finds_functions_whose_place_changed(self):
+        before = self.put("a", "JS:main /r/41/x.js:1:1;JS:parse /r/41/x.js:10:1 100\nJS:main /r/41/x.js:1:1;JS:send /r/41/x.js:30:1 50\n")
+        after = self.put("b", "JS:main /r/42/x.js:3:1;JS:parse /r/42/x.js:12:1 300\nJS:main /r/42/x.js:3:1;JS:send /r/42/x.js:32:1 50\n")
+        found = json.loads(text("diff", before, after, "--json"))
+        self.assertEqual(found["version"], 1)
+        first = found["functions"][0]
+        self.assertEqual((first["function"], first["before_self"], first["after_self"]), ("parse", 100, 300))
+        self.assertEqual(first["place"], {"file": "/r/42/x.js", "line": 12, "column": 1})
+        self.assertEqual(first["place_before"], {"file": "/r/41/x.js", "line": 10, "column": 1})
+        self.assertEqual([f["function"] for f in found["functions"] if f["before_self"] != f["after_self"]], ["parse"])
+        lines = text("diff", before, after).split("\n")
+        self.assertRegex(lines[3], r"^ +\+200 +100 +300 +\+200  parse /r/42/x.js:12:1$")
+        self.assertIn("| parse /r/42/x.js:12:1 | +200 | 100 | 300 | +200 |", text("diff", before, after, "--to", "markdown"))
+        svg = self.path / "moved.svg"
+        run("diff", before, after, "-o", svg)
+        self.assertNotIn("/r/41/", svg.read_text())
+
+    def test_a_difference_can_fail(self):
+        before, after = self.put("a", "JS:main /x.js:1:1;JS:parse /x.js:10:1 100\nJS:other /x.js:30:1 100\n"), None
+        after = self.put("b", "JS:main /x.js:1:1;JS:parse /x.js:10:1 150\nJS:other /x.js:30:1 100\n")
+        for rule, code in (("total>20%", 3), ("total>30%", 0), ("parse:self>40%", 3), ("parse:self>60%", 0), ("own:total>49", 3), ("main:total>10pt", 3),
+                           ("other:total>0%", 0), ("nothing:total>1%", 2), ("total", 2), ("total>x", 2), ("package:express:total>1%", 2), ("total>5ms", 2)):
+            with self.subTest(rule):
+                done = run("diff", before, after, "--fail-if", rule, check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertEqual(code == 3, b"FAIL" in done.stdout)
+                self.assertEqual(code == 0, done.stderr == b"")
+        done = run("diff", "--fail-if", "total>30%", "--fail-if", "parse:total>1%", "-o", self.path / "d.md", before, after, check=False)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("**failed**", (self.path / "d.md").read_text())
+
+    def test_a_difference_has_a_known_format(self):
+        done = run("diff", self.put("a", FOLDED), self.put("b", FOLDED), "-o", self.path / "x.pdf", check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertFalse((self.path / "x.pdf").exists())
 
     def test_an_unclear_format_is_asked_for(self):
         done = run("convert", self.put("a", FOLDED), "-o", self.path / "x.unknown", check=False)

@@ -404,6 +404,15 @@ class RecordAnything(unittest.TestCase):
                 self.assertEqual(done.returncode, code, done.stderr)
                 recording.Recording(NODESCOPE, path)
 
+    def test_standard_output_is_the_command_s(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([NODESCOPE, "record", "-o", folder + "/x.nscope", "--", "echo", "{}"], capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stdout), (0, "{}\n"), done.stderr)
+            self.assertIn("samples", done.stderr.lower())
+            for command, code in (("/no/such/command", 127), ("/etc/passwd", 126)):
+                done = subprocess.run([NODESCOPE, "record", "-o", folder + "/y.nscope", "--", command], capture_output=True, text=True, timeout=60)
+                self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
+
     def test_a_command_that_is_ended_by_ctrl_c_has_not_failed(self):
         with tempfile.TemporaryDirectory() as folder:
             path = folder + "/x.nscope"

@@ -95,7 +95,7 @@ void add_convert_command(CLI::App& app, Run& run) {
   command->add_flag(
       "--sources", options->sources,
       "Put the texts of JavaScript files into it, as they are on this disk (nscope, html, json)");
-  add_selection_options(*command, options->selection, ToMeans::kFormat);
+  add_selection_options(*command, options->selection);
   command->footer(
       "Examples\n"
       "  nodescope convert perf.data -o profile.speedscope.json\n"

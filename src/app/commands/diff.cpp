@@ -3,22 +3,30 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <iterator>
+#include <algorithm>
+#include <array>
 #include <memory>
+#include <string_view>
+#include <utility>
 
 #include "analysis/function_table.h"
 #include "app/commands/command.h"
+#include "app/diff_gate.h"
+#include "app/diff_report.h"
 #include "app/flame_options.h"
-#include "app/function_report.h"
 #include "app/input.h"
 #include "app/output.h"
 #include "app/selection_options.h"
+#include "base/path.h"
 #include "base/text.h"
+#include "os/terminal.h"
 #include "render/flame_svg.h"
 
 namespace nodescope {
 
 namespace {
+
+constexpr int kGateFailed = 3;
 
 struct Options {
   std::string before;
@@ -32,6 +40,7 @@ struct Options {
   bool only_common = false;
   bool reverse = false;
   std::string width_of = "after";
+  std::vector<std::string> fail_if;
   FlameFlags flame;
   SelectionOptions selection;
 };
@@ -60,84 +69,44 @@ Result<DiffTreeOptions> tree_options(const Options& options) {
   return tree;
 }
 
-Result<std::string> output_format(const Options& options) {
+// By what the options say, or by the name of the file; nothing for a name that says nothing.
+std::string asked_format(const Options& options) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kEndings = {{{".svg", "svg"},
+                                                                                      {".folded", "folded"},
+                                                                                      {".json", "json"},
+                                                                                      {".md", "markdown"},
+                                                                                      {".txt", "table"},
+                                                                                      {".log", "table"}}};
   if (options.json) return "json";
-  const std::string& path = options.output;
-  std::string format = options.to;
-  if (format.empty())
-    format = path.ends_with(".svg") ? "svg" : path.ends_with(".folded") ? "folded" : "table";
-  if (format == "svg" || format == "folded" || format == "table") return format;
-  return fail(ErrorCode::kUsage, fmt::format("--format {}: not one of table, svg, folded", format));
-}
-
-std::string signed_count(std::int64_t change, Unit unit) {
-  const auto size = static_cast<std::uint64_t>(change < 0 ? -change : change);
-  return (change < 0 ? "-" : change > 0 ? "+" : "") + human_count(size, unit);
-}
-
-std::string one_sided_text(const OneSided& stacks, Unit unit, const char* what) {
-  if (stacks.stacks == 0) return "";
-  return fmt::format("{} {} stacks, {}\n", what, with_thousands(stacks.stacks),
-                     human_count(stacks.weight, unit));
-}
-
-std::string table_text(const Diff& diff, const Options& options) {
-  const Unit unit = diff.unit();
-  std::string text =
-      fmt::format("before {}, after {}{}\n", human_count(diff.before_unscaled(), unit),
-                  human_count(diff.after_total(), unit), options.normalise ? " (scaled to after)" : "");
-  text += one_sided_text(diff.vanished(), unit, "only before:");
-  text += one_sided_text(diff.appeared(), unit, "only after: ");
-  text += one_sided_text(diff.left_out(), unit, "left out:   ");
-  text += fmt::format("\n{:>11} {:>11} {:>11} {:>11}  {}\n", "self change", "before", "after", "total chg.",
-                      "function");
-  std::size_t shown = 0;
-  std::size_t changed = 0;
-  for (const DiffFunction& function : diff.derive_functions()) {
-    if (function.self_change() == 0 && function.total_change() == 0) continue;
-    ++changed;
-    if (options.top != 0 && shown == options.top) continue;
-    ++shown;
-    fmt::format_to(std::back_inserter(text), "{:>11} {:>11} {:>11} {:>11}  {}\n",
-                   signed_count(function.self_change(), unit), human_count(function.before_self, unit),
-                   human_count(function.after_self, unit), signed_count(function.total_change(), unit),
-                   printable(function.name));
+  if (!options.to.empty()) return options.to;
+  for (const auto& [ending, format] : kEndings) {
+    if (options.output.ends_with(ending)) return std::string(format);
   }
-  if (changed > shown) text += fmt::format("({} more; --top 0 shows all)\n", with_thousands(changed - shown));
-  return text;
+  return file_name_of(options.output).contains('.') ? std::string() : "table";
 }
 
-void write_one_sided(json::Writer& json, const char* key, const OneSided& stacks) {
-  json.key(key).begin_object();
-  json.key("stacks").count(stacks.stacks);
-  json.key("weight").count(stacks.weight);
-  json.end_object();
-}
-
-Result<void> write_json(const Diff& diff, ByteSink& sink) {
-  json::Writer json(sink);
-  json.begin_object();
-  json.key("unit").string(to_string(diff.unit()));
-  json.key("before").count(diff.before_unscaled());
-  json.key("before_scaled").count(diff.before_total());
-  json.key("after").count(diff.after_total());
-  write_one_sided(json, "only_before", diff.vanished());
-  write_one_sided(json, "only_after", diff.appeared());
-  write_one_sided(json, "left_out", diff.left_out());
-  json.key("functions").begin_array();
-  for (const DiffFunction& function : diff.derive_functions()) {
-    json.line().begin_object();
-    json.key("name").string(function.name);
-    json.key("kind").string(to_string(function.kind));
-    json.key("before_self").count(function.before_self);
-    json.key("after_self").count(function.after_self);
-    json.key("before_total").count(function.before_total);
-    json.key("after_total").count(function.after_total);
-    json.end_object();
+Result<std::string> output_format(const Options& options) {
+  constexpr std::array<std::string_view, 5> kFormats = {"table", "markdown", "json", "svg", "folded"};
+  const std::string format = asked_format(options);
+  if (std::ranges::find(kFormats, format) != kFormats.end()) return format;
+  if (format.empty()) {
+    return fail(ErrorCode::kUsage,
+                fmt::format("{}: the name must end with .svg, .folded, .json, .md or .txt, or --to must say "
+                            "what to write",
+                            options.output));
   }
-  json.end_array();
-  json.end_object();
-  return json.finish();
+  return fail(ErrorCode::kUsage,
+              fmt::format("--to {}: not one of table, markdown, json, svg, folded", format));
+}
+
+Result<std::vector<GateRule>> gate_rules(const Options& options) {
+  std::vector<GateRule> rules;
+  for (const std::string& text : options.fail_if) {
+    auto rule = parse_gate_rule(text);
+    if (!rule) return std::unexpected(rule.error());
+    rules.push_back(std::move(*rule));
+  }
+  return rules;
 }
 
 Result<void> write_svg(const Diff& diff, DiffTreeOptions tree, const FlameOptions& options, ByteSink& sink) {
@@ -153,31 +122,60 @@ Result<Selected> read_side(const std::string& path, const SelectionOptions& sele
   return select(std::move(*profile), selection, joined_names({path}));
 }
 
-Result<void> diff(const Options& options) {
+Result<std::vector<GateResult>> judge_profiles(const std::vector<GateRule>& rules, const Diff& diff,
+                                               const Selected& before, const Selected& after, CountBy count) {
+  if (rules.empty()) return std::vector<GateResult>();
+  FunctionTableOptions packages;
+  packages.group = GroupBy::kPackage;
+  packages.count = count;
+  const FunctionTable old_packages = derive_function_table(before.profile, packages);
+  const FunctionTable new_packages = derive_function_table(after.profile, packages);
+  return judge(rules, {diff, old_packages, new_packages});
+}
+
+Result<void> write_result(const DiffReport& report, const std::string& format, const DiffTreeOptions& tree,
+                          const FlameOptions& flame, const std::string& output) {
+  const std::string path = format == "svg" ? binary_output_path(output, "diff.svg") : output;
+  return write_output(path, [&](ByteSink& sink) -> Result<void> {
+    if (format == "json") return write_diff_json(report, sink);
+    if (format == "svg") return write_svg(report.diff, tree, flame, sink);
+    if (format == "folded") return report.diff.write_folded(sink);
+    return sink.write(format == "markdown" ? diff_markdown(report) : diff_text(report));
+  });
+}
+
+Result<void> diff(const Options& options, int& exit_code) {
   const auto format = output_format(options);
   if (!format) return std::unexpected(format.error());
   const auto tree = tree_options(options);
   if (!tree) return std::unexpected(tree.error());
   const auto flame = parse_flame_flags(options.flame);
   if (!flame) return std::unexpected(flame.error());
+  const auto rules = gate_rules(options);
+  if (!rules) return std::unexpected(rules.error());
   const auto before = read_side(options.before, options.selection);
   if (!before) return std::unexpected(before.error());
   const auto after = read_side(options.after, options.selection);
   if (!after) return std::unexpected(after.error());
   const Diff result = derive_diff(before->profile, after->profile, diff_options(options));
   print_diagnostics(result.diagnostics(), options.after);
-  const std::string path = *format == "svg" ? binary_output_path(options.output, "diff.svg") : options.output;
-  return write_output(path, [&](ByteSink& sink) -> Result<void> {
-    if (*format == "json") return write_json(result, sink);
-    if (*format == "svg") return write_svg(result, *tree, *flame, sink);
-    if (*format == "folded") return result.write_folded(sink);
-    return sink.write(table_text(result, options));
-  });
+  const auto gate = judge_profiles(*rules, result, *before, *after, options.selection.count_by());
+  if (!gate) return std::unexpected(gate.error());
+  DiffReport report{result, *gate, options.normalise, options.top, 0};
+  if (options.output == "-" && standard_output_is_terminal()) report.max_columns = terminal_columns();
+  if (auto written = write_result(report, *format, *tree, *flame, options.output); !written) return written;
+  for (const GateResult& failed : *gate) {
+    if (!failed.failed) continue;
+    fmt::print(stderr, "nodescope: {}: {} {}\n", printable(failed.rule), printable(failed.what),
+               growth_text(failed, result.unit()));
+    exit_code = kGateFailed;
+  }
+  return {};
 }
 
 }  // namespace
 
-void add_diff_command(CLI::App& app, Run& run) {
+void add_diff_command(CLI::App& app, Run& run, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("diff",
                                          "Compare two profiles: a table, or a flame graph in which red grew "
@@ -187,11 +185,19 @@ void add_diff_command(CLI::App& app, Run& run) {
   command->add_option("AFTER", options->after, "The second")->required();
   command
       ->add_option("-o,--output", options->output,
-                   "diff.svg, diff.folded, or a table; standard output if not given")
+                   "diff.svg, diff.folded, diff.json, diff.md, or a table; standard output if not given")
       ->type_name("FILE");
   command
-      ->add_option("--format", options->to, "table, svg or folded; if not given, by the output's extension")
+      ->add_option("--to,--format", options->to,
+                   "table, markdown, json, svg or folded; if not given, by the output's extension")
       ->type_name("FORMAT");
+  command
+      ->add_option(
+          "--fail-if", options->fail_if,
+          "End with exit code 3 if something grew by more than this: total>10%, own:total>5%, "
+          "package:express:total>200ms, parseRows:self>3pt (points of the whole); may be given several times")
+      ->allow_extra_args(false)
+      ->type_name("RULE");
   command->add_flag("-n,--normalise,--normalize", options->normalise,
                     "Scale the first profile to the sum of the second");
   // difffolded.pl takes -s; what its author wrote about it calls the same -x.
@@ -210,8 +216,10 @@ void add_diff_command(CLI::App& app, Run& run) {
   command->footer(
       "Examples\n"
       "  nodescope diff monday.nscope today.nscope\n"
-      "  nodescope diff -n before.folded after.folded -o diff.svg");
-  command->callback([options, &run] { run = [options] { return diff(*options); }; });
+      "  nodescope diff -n before.folded after.folded -o diff.svg\n"
+      "  nodescope diff main.nscope branch.nscope --fail-if 'own:total>10%' -o diff.md");
+  command->callback(
+      [options, &run, &exit_code] { run = [options, &exit_code] { return diff(*options, exit_code); }; });
 }
 
 }  // namespace nodescope

@@ -47,8 +47,8 @@ Result<void> show(const Recorded& recorded, const std::string& output, bool open
   const Profile& profile = recorded.profile;
   print_diagnostics(profile.diagnostics, output);
   const std::string text = recording_summary(profile) + course_text(recorded.course);
-  auto shown = write_output("-", [&](ByteSink& sink) { return sink.write(text); });
-  if (!shown) return shown;
+  // Standard output belongs to the command that was recorded.
+  fmt::print(stderr, "{}", text);
   if (output.ends_with(".nscope")) return end_with_page(profile, output, opens_browser);
   fmt::print(stderr, "\n{}\n", output);
   return {};
@@ -79,7 +79,11 @@ Result<Recorded> record_command(const Options& options, RecordedCommand& command
   if (auto attached = attach_all(session, pids); !attached) return std::unexpected(attached.error());
   if (auto attached = session.attach_before_exec(program->pid()); !attached)
     return std::unexpected(attached.error());
-  if (auto started = program->let_go(); !started) return std::unexpected(started.error());
+  if (auto started = program->let_go(); !started) {
+    // As a shell says it: not found, and found but not to be run.
+    command.exit_code = started.error().code == ErrorCode::kNotFound ? 127 : 126;
+    return std::unexpected(started.error());
+  }
   auto recorded =
       record(session, {options.seconds, output}, [&] { return program->exit_code().has_value(); });
   // That it was ended by Ctrl-C or by us is no failure.
@@ -136,7 +140,8 @@ void add_record_command(CLI::App& app, Run& run, RecordedCommand& program) {
       "What follows -- is a command to start and to record, with its children, until it ends; processes "
       "that\n"
       "are given too are recorded for as long. Its exit code is then that of nodescope (128 + signal if one\n"
-      "ended it; 0 when Ctrl-C or -d did).\n"
+      "ended it; 127 if there is no such command; 0 when Ctrl-C or -d ended it). Standard output is its\n"
+      "own: what nodescope has to say goes to standard error.\n"
       "The processes are not stopped, changed or restarted. Ctrl-C ends the recording and writes it.\n\n"
       "Examples\n"
       "  nodescope record 4711\n"

@@ -67,7 +67,8 @@ void parse_command_line(ByteReader reader, Recording& recording) {
     if (!line.empty()) line += ' ';
     line += *word;
   }
-  add_fact(recording, "command", line);
+  // Of perf itself: what it recorded may have been any process.
+  add_fact(recording, "recorded by", line);
 }
 
 void parse_cpus(ByteReader reader, Recording& recording) {

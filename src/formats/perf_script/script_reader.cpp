@@ -23,10 +23,10 @@ struct FactName {
   std::string_view ours;
 };
 constexpr std::array kFactNames = {
-    FactName{"cmdline", "command"},    FactName{"hostname", "host"},
-    FactName{"os release", "os"},      FactName{"perf version", "perf"},
-    FactName{"arch", "arch"},          FactName{"cpudesc", "cpu"},
-    FactName{"nrcpus online", "cpus"}, FactName{"captured on", "recorded"},
+    FactName{"cmdline", "recorded by"}, FactName{"hostname", "host"},
+    FactName{"os release", "os"},       FactName{"perf version", "perf"},
+    FactName{"arch", "arch"},           FactName{"cpudesc", "cpu"},
+    FactName{"nrcpus online", "cpus"},  FactName{"captured on", "recorded"},
 };
 
 // The period of a software clock is time.

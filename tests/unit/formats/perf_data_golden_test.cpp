@@ -96,7 +96,7 @@ TEST(PerfData, TellsFactsAboutTheRecording) {
   EXPECT_EQ(profile.facts.at("host"), "vm");
   EXPECT_EQ(profile.facts.at("cpus"), "2");
   EXPECT_TRUE(profile.facts.at("perf").starts_with("6.1.")) << profile.facts.at("perf");
-  EXPECT_TRUE(profile.facts.at("command").ends_with("perf record -F 499 -g -o perf.data ./spin"));
+  EXPECT_TRUE(profile.facts.at("recorded by").ends_with("perf record -F 499 -g -o perf.data ./spin"));
   EXPECT_TRUE(profile.facts.contains("kernel"));
   EXPECT_TRUE(profile.facts.contains("duration"));
   EXPECT_EQ(profile.events().size(), 1u);

@@ -78,7 +78,7 @@ TEST(PerfScript, ReadsFactsOfTheHeader) {
       "# ========\n# captured on    : Sun Nov 15 17:24:03 2026\n# hostname : web1\n# os release : 6.1.0\n"
       "# cmdline : /usr/bin/perf record -g -- node a:b.js \n# event : name = cpu-clock\n#\n"
       "node 1 2.5: 1 cycles:\n\t 1 f (/x)\n\n");
-  EXPECT_EQ(profile.facts.at("command"), "/usr/bin/perf record -g -- node a:b.js");
+  EXPECT_EQ(profile.facts.at("recorded by"), "/usr/bin/perf record -g -- node a:b.js");
   EXPECT_EQ(profile.facts.at("host"), "web1");
   EXPECT_EQ(profile.facts.at("os"), "6.1.0");
   EXPECT_EQ(profile.facts.at("recorded"), "Sun Nov 15 17:24:03 2026");
