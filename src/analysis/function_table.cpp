@@ -157,6 +157,7 @@ class TableBuilder {
         row.tier = labels[LabelId{i}].tier;
         row.origin = labels[LabelId{i}].origin;
         row.parts = labels.parts(LabelId{i});
+        row.source = labels.source(LabelId{i});
         table_.rows.push_back(std::move(row));
       }
       for (const LabelId label : label_of_frame) rows.push_back(label.value);

@@ -49,6 +49,7 @@ struct FunctionRow {
   std::uint64_t samples = 0;         // behind `self`
   Origin origin = Origin::kUnknown;  // of a function
   LabelParts parts;                  // of a function, else the name alone
+  LabelSource source;                // of a JavaScript function
 
   bool operator==(const FunctionRow&) const = default;
 };

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "analysis/cpu_time.h"
 #include "analysis/sample_filter.h"
 
 namespace nodescope {
@@ -161,8 +162,9 @@ Result<HeatMap> derive_heat_map(const Profile& profile, const std::vector<Cause>
   return builder.run(*filter);
 }
 
-Result<ThreadLanes> derive_lanes(const Profile& profile, const std::vector<Cause>& causes,
-                                 const Selection& selection, std::uint32_t bins) {
+Result<ThreadLanes> derive_lanes(const Profile& profile, const Overview& overview,
+                                 const std::vector<Cause>& causes, const Selection& selection,
+                                 std::uint32_t bins) {
   const std::uint64_t lanes = profile.threads().size() * kCauseCount;
   if (bins == 0 || bins > 4 * kMaxCells / lanes) {
     return fail(ErrorCode::kUsage, "too many threads and stretches of time to be counted: use fewer of them");
@@ -179,6 +181,10 @@ Result<ThreadLanes> derive_lanes(const Profile& profile, const std::vector<Cause
   result.first_ns = static_cast<double>(span.begin_ns);
   result.bin_ns = static_cast<double>(std::max<std::int64_t>(span.end_ns - span.begin_ns, 1)) / bins;
   result.count.resize(static_cast<std::size_t>(lanes) * bins);
+  const CpuTime cpu_time(profile, overview);
+  const EventId event = selection.event.value_or(EventId{});
+  if (event.index() < profile.events().size() && cpu_time.is_known(event))
+    result.cpu_ns.resize(result.count.size());
   std::uint32_t bin = 0;
   std::int64_t bin_end = std::numeric_limits<std::int64_t>::min();
   visit_by_time(profile, *filter, [&](std::size_t i) {
@@ -193,7 +199,10 @@ Result<ThreadLanes> derive_lanes(const Profile& profile, const std::vector<Cause
     }
     const std::size_t thread = profile.samples.context(i).thread.index();
     const auto cause = static_cast<std::size_t>(causes[profile.samples.stack(i).index()]);
-    ++result.count[(thread * bins + bin) * kCauseCount + cause];
+    const std::size_t at = (thread * bins + bin) * kCauseCount + cause;
+    ++result.count[at];
+    if (!result.cpu_ns.empty() && cause != static_cast<std::size_t>(Cause::kIdle))
+      result.cpu_ns[at] += cpu_time.ns(i);
   });
   return result;
 }

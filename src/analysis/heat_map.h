@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/cause.h"
+#include "analysis/overview.h"
 #include "analysis/selection.h"
 #include "base/pattern.h"
 #include "base/result.h"
@@ -48,10 +49,12 @@ struct ThreadLanes {
   double bin_ns = 0;
   double first_ns = 0;               // from the first sample of the profile
   std::vector<std::uint32_t> count;  // samples, by thread, bin and cause
+  std::vector<double> cpu_ns;        // CPU time of all causes but idle, in the same order; empty: not known
 };
 
 // All threads, whatever selection.threads says.
-Result<ThreadLanes> derive_lanes(const Profile& profile, const std::vector<Cause>& causes,
-                                 const Selection& selection, std::uint32_t bins);
+Result<ThreadLanes> derive_lanes(const Profile& profile, const Overview& overview,
+                                 const std::vector<Cause>& causes, const Selection& selection,
+                                 std::uint32_t bins);
 
 }  // namespace nodescope

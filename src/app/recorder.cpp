@@ -10,6 +10,7 @@
 #include "analysis/selection.h"
 #include "analysis/summed_selection.h"
 #include "app/function_report.h"
+#include "app/headline.h"
 #include "app/input.h"
 #include "app/views.h"
 #include "base/text.h"
@@ -191,20 +192,20 @@ Result<Recorded> record(SamplingSession& session, const RecorderOptions& options
 std::string recording_summary(const Profile& profile) {
   std::string text = accounting_text(profile, derive_accounting(profile)) + "\n";
   if (profile.samples.size() == 0) return text;
+  text = headline(profile) + "\n" + text;
   const auto causes = derive_cause_totals(profile, {}, CountBy::kWeight);
   text += causes_text(causes.value_or(CauseTotals{}));
   TableTextOptions table;
   table.top = kSummaryRows;
   table.max_columns = terminal_columns();
   table.says_more = false;
-  FunctionTable functions = derive_function_table(profile, {});
-  text += "\n" + function_table_text(functions, table);
-  std::erase_if(functions.rows, [](const FunctionRow& row) {
-    return row.kind != FrameKind::kJs || row.name.contains(" node:") || row.name == "[unknown js]";
-  });
-  if (functions.rows.empty()) return text;
-  std::ranges::stable_sort(functions.rows, std::ranges::greater(), &FunctionRow::total);
-  table.heading = "JavaScript functions, with what they call";
+  const FunctionTable functions = derive_function_table(profile, {});
+  const FunctionTable own = own_functions(functions);
+  if (!own.rows.empty()) {
+    table.heading = "your functions, with what they call";
+    text += "\n" + function_table_text(own, table);
+  }
+  table.heading = "all functions, by self";
   return text + "\n" + function_table_text(functions, table);
 }
 

@@ -27,6 +27,7 @@ constexpr auto kAnswers = std::to_array<std::pair<std::string_view, Answer>>({
     {"flame", answer_flame},
     {"table", answer_table},
     {"stalls", answer_stalls},
+    {"verdict", answer_verdict},
     {"sandwich", answer_sandwich},
     {"source", answer_source},
     {"files", answer_files},

@@ -56,13 +56,15 @@ Result<void> answer_lanes(Session& session, const Query& query, Reply& reply) {
   const auto bins = query.integer("bins", 600, 1'000'000);
   if (!bins) return std::unexpected(bins.error());
   const Recording& recording = session.recording(*asked);
-  const auto lanes = derive_lanes(recording.profile, recording.causes, asked->selection, *bins);
+  const auto lanes =
+      derive_lanes(recording.profile, recording.overview, recording.causes, asked->selection, *bins);
   if (!lanes) return std::unexpected(lanes.error());
   reply.member("bins", lanes->bins);
   reply.member("bin_ns", lanes->bin_ns);
   reply.member("first_ns", lanes->first_ns);
   write_causes(reply);
   reply.column("count", lanes->count);
+  if (!lanes->cpu_ns.empty()) reply.column("cpu_ns", lanes->cpu_ns);
   return {};
 }
 

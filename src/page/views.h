@@ -15,6 +15,7 @@ Result<void> answer_lanes(Session& session, const Query& query, Reply& reply);
 Result<void> answer_causes(Session& session, const Query& query, Reply& reply);
 Result<void> answer_flame(Session& session, const Query& query, Reply& reply);
 Result<void> answer_stalls(Session& session, const Query& query, Reply& reply);
+Result<void> answer_verdict(Session& session, const Query& query, Reply& reply);
 Result<void> answer_sandwich(Session& session, const Query& query, Reply& reply);
 Result<void> answer_source(Session& session, const Query& query, Reply& reply);
 Result<void> answer_text(Session& session, const Query& query, Reply& reply);

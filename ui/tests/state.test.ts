@@ -28,6 +28,8 @@ describe('the address', () => {
       byThread: true,
       tiers: true,
       recursion: true,
+    absolute: true,
+    vanished: true,
       palette: 'package',
       zoom: 4711,
       fn: { name: 'a::b(c const&)', place: '/app/x y.js:3:9' },

@@ -1,12 +1,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "analysis/function_table.h"
 #include "analysis/summed_selection.h"
 #include "app/commands/command.h"
 #include "app/function_report.h"
+#include "app/headline.h"
 #include "app/input.h"
 #include "app/output.h"
 #include "app/selection_options.h"
@@ -50,21 +52,55 @@ Result<FunctionTableOptions> table_options(const Options& options) {
   return table;
 }
 
+// What the user wrote comes first, in ten rows, where nothing else was asked for.
+std::string own_text(const FunctionTable& table, const Options& options, TableTextOptions text) {
+  constexpr std::size_t kOwnRows = 10;
+  if (table.group != GroupBy::kFunction || options.sort != "self") return {};
+  const FunctionTable own = own_functions(table);
+  if (own.rows.empty()) return {};
+  text.top = options.top == 0 ? kOwnRows : std::min(kOwnRows, options.top);
+  text.heading = "your functions, with what they call";
+  text.says_more = false;
+  return function_table_text(own, text) + "\n";
+}
+
 std::string report_text(const Selected& selected, const CauseTotals& causes, const FunctionTable& table,
-                        const Options& options) {
+                        const Options& options, const std::string& verdict) {
   TableTextOptions text;
   text.top = options.top;
   text.heading = options.by;
   if (options.output == "-" && standard_output_is_terminal()) text.max_columns = terminal_columns();
-  return fmt::format("{}\n{}\n{}", accounting_text(selected.profile, selected.accounting),
-                     causes_text(causes), function_table_text(table, text));
+  return fmt::format("{}{}\n{}\n{}{}", verdict.empty() ? "" : verdict + "\n",
+                     accounting_text(selected.profile, selected.accounting), causes_text(causes),
+                     own_text(table, options, text), function_table_text(table, text));
+}
+
+void write_row(json::Writer& json, const FunctionRow& row, GroupBy group) {
+  json.line().begin_object();
+  json.key("name").string(row.name);
+  if (group == GroupBy::kFunction) {
+    json.key("function").string(row.parts.name);
+    if (!row.source.file.empty()) {
+      json.key("file").string(row.source.file);
+      json.key("line").count(row.source.line);
+      json.key("column").count(row.source.column);
+    }
+  }
+  if (has_kinds(group)) json.key("kind").string(to_string(row.kind));
+  json.key("self").count(row.self);
+  json.key("total").count(row.total);
+  json.key("samples").count(row.samples);
+  json.end_object();
 }
 
 Result<void> write_json(const Selected& selected, const CauseTotals& causes, const FunctionTable& table,
-                        const Options& options, ByteSink& sink) {
+                        const Options& options, const std::string& verdict, ByteSink& sink) {
+  constexpr int kVersion = 1;
   json::Writer json(sink);
   const Profile& profile = selected.profile;
   json.begin_object();
+  json.key("version").integer(kVersion);
+  if (!verdict.empty()) json.key("verdict").string(verdict);
   json.key("samples").begin_object();
   write_accounting(json, selected.accounting);
   json.end_object();
@@ -78,15 +114,7 @@ Result<void> write_json(const Selected& selected, const CauseTotals& causes, con
   json.key("by").string(options.by);
   json.key("rows").begin_array();
   const std::size_t count = options.top == 0 ? table.rows.size() : std::min(options.top, table.rows.size());
-  for (const FunctionRow& row : std::span(table.rows).first(count)) {
-    json.line().begin_object();
-    json.key("name").string(row.name);
-    if (has_kinds(table.group)) json.key("kind").string(to_string(row.kind));
-    json.key("self").count(row.self);
-    json.key("total").count(row.total);
-    json.key("samples").count(row.samples);
-    json.end_object();
-  }
+  for (const FunctionRow& row : std::span(table.rows).first(count)) write_row(json, row, table.group);
   json.end_array();
   json.line().key("diagnostics");
   write_diagnostics(json, profile.diagnostics);
@@ -131,6 +159,8 @@ Result<void> report(const Options& options) {
   const std::string name = joined_names(options.inputs);
   const auto selection = selection_of(*profile, options.selection, name);
   if (!selection) return std::unexpected(selection.error());
+  const bool is_whole = *selection == Selection{.only_my_code = selection->only_my_code};
+  const std::string verdict = is_whole ? headline(*profile) : std::string();
   const auto causes = derive_cause_totals(*profile, *selection, options.selection.count_by());
   if (!causes) return std::unexpected(causes.error());
   auto selected = select(std::move(*profile), options.selection, name);
@@ -144,8 +174,8 @@ Result<void> report(const Options& options) {
     selected->profile.diagnostics.merge(clipped);
   }
   return write_output(options.output, [&](ByteSink& sink) {
-    return options.json ? write_json(*selected, *causes, functions, options, sink)
-                        : sink.write(report_text(*selected, *causes, functions, options));
+    return options.json ? write_json(*selected, *causes, functions, options, verdict, sink)
+                        : sink.write(report_text(*selected, *causes, functions, options, verdict));
   });
 }
 

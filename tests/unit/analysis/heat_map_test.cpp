@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "analysis/overview.h"
 
 namespace nodescope {
@@ -94,12 +96,12 @@ TEST(HeatMap, SurvivesTimesAtTheEnds) {
   }
   const HeatMap map = heat(profile, {}, 1'000'000'000'000, 1);
   EXPECT_GE(map.count[0], 1u);
-  EXPECT_TRUE(derive_lanes(profile, derive_causes(profile), {}, 10));
+  EXPECT_TRUE(derive_lanes(profile, derive_overview(profile), derive_causes(profile), {}, 10));
 }
 
 TEST(ThreadLanes, CountByThreadBinAndCause) {
   const Profile profile = profile_of({{0, kJs, 0}, {50, kGc, 1}, {100, kJs, 0}});
-  const auto lanes = derive_lanes(profile, derive_causes(profile), {}, 2);
+  const auto lanes = derive_lanes(profile, derive_overview(profile), derive_causes(profile), {}, 2);
   ASSERT_TRUE(lanes);
   ASSERT_EQ(lanes->count.size(), 3 * 2 * kCauseCount);  // and the unknown thread
   const auto count = [&](std::size_t thread, std::size_t bin, Cause cause) {
@@ -108,7 +110,20 @@ TEST(ThreadLanes, CountByThreadBinAndCause) {
   EXPECT_EQ(count(1, 0, Cause::kJs), 1u);
   EXPECT_EQ(count(1, 1, Cause::kJs), 1u);
   EXPECT_EQ(count(2, 0, Cause::kGc) + count(2, 1, Cause::kGc), 1u);
-  EXPECT_FALSE(derive_lanes(profile, derive_causes(profile), {}, 0));
+  EXPECT_FALSE(derive_lanes(profile, derive_overview(profile), derive_causes(profile), {}, 0));
+}
+
+// A recording says how much CPU time was used however it was sampled.
+TEST(ThreadLanes, MeasureByWeightWhereThatIsTime) {
+  Profile profile;
+  const EventId event = profile.intern_event("cpu-clock", Unit::kNanoseconds);
+  const ThreadId thread = profile.intern_thread(profile.intern_process(1, "node"), 1, "node");
+  // Ten milliseconds apart, of which a quarter each was used.
+  for (int i = 0; i <= 40; ++i)
+    profile.samples.add({i * 10'000'000, kEmptyStack, {thread, kUnknownCpu, event}, 2'500'000});
+  const auto lanes = derive_lanes(profile, derive_overview(profile), derive_causes(profile), {}, 4);
+  ASSERT_TRUE(lanes);
+  EXPECT_EQ(std::accumulate(lanes->cpu_ns.begin(), lanes->cpu_ns.end(), 0.0), 41 * 2.5e6);
 }
 
 TEST(Overview, TellsThreadsTimesAndRate) {

@@ -89,8 +89,8 @@ TEST(Reply, PutsColumnsBehindTheJson) {
 TEST(Session, AnswersInValidTextWhateverTheNames) {
   Session session;
   session.add("\xFF\"</script>", testing::profile_of("js:\xC3(;</script><script> 3\n\"}\\;\xF0\x9F 2"));
-  for (const char* view : {"about", "heat", "lanes", "causes", "flame", "table", "stalls", "files", "markers",
-                           "sandwich", "source", "export&format=folded", "export&format=csv"}) {
+  for (const char* view : {"about", "heat", "lanes", "causes", "flame", "table", "stalls", "verdict", "files",
+                           "markers", "sandwich", "source", "export&format=folded", "export&format=csv"}) {
     const std::string json = json_of(session.ask(std::string("view=") + view));
     EXPECT_TRUE(is_valid_utf8(json)) << view;
     EXPECT_THAT(json, Not(HasSubstr("error"))) << view;

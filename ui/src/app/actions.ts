@@ -10,8 +10,27 @@ export function select(store: Store, range: Range | null, step = true): void {
   if (step) store.announce(range ? `Selected ${clock(range[0], 2)} to ${clock(range[1], 2)}, ${duration(range[1] - range[0])}` : 'Whole recording');
 }
 
-export function compareWith(store: Store, base: Baseline | null): void {
-  store.update({ base, zoom: 0, view: store.state.view === 'chart' ? 'flame' : store.state.view });
+// The list begins with what got slower, and goes back to what it was when the comparison ends.
+export function compareWith(store: Store, base: Baseline | null, step = true): void {
+  const { state } = store;
+  const begins = base !== null && state.base === null;
+  const ends = base === null && state.base !== null;
+  store.update(
+    {
+      base,
+      zoom: 0,
+      view: state.view === 'chart' ? 'flame' : state.view,
+      ...(begins ? { sort: 'total', sortReversed: false } : ends ? { sort: 'self', sortReversed: false } : {}),
+    },
+    step,
+  );
+}
+
+// What was compared becomes the baseline.
+export function swapSides(store: Store): void {
+  const { file, range, threads, base } = store.state;
+  if (!base) return;
+  store.update({ file: base.file, range: base.range, threads: base.threads, base: { file, range, threads }, window: base.file === file ? store.state.window : null, zoom: 0 });
 }
 
 export function selectStall(store: Store, stall: Stall): void {

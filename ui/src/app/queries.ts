@@ -30,6 +30,8 @@ function baselineQuery(state: State): Query {
     'base.include': state.include,
     'base.exclude': state.exclude,
     'base.my': state.my,
+    normalise: state.absolute ? '0' : undefined,
+    width: state.vanished ? 'both' : undefined,
   };
 }
 
@@ -69,6 +71,10 @@ export function flameQuery(state: State, about: About): Query {
 // Only my code regroups samples but leaves none out.
 export function causesQuery(state: State): Query {
   return { view: 'causes', ...selectionQuery(state), my: undefined };
+}
+
+export function verdictQuery(state: State): Query {
+  return { view: 'verdict', file: state.file || undefined };
 }
 
 export function sandwichQuery(state: State): Query | null {

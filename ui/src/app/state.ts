@@ -34,6 +34,8 @@ export interface State {
   byThread: boolean;
   tiers: boolean;
   recursion: boolean;
+  absolute: boolean; // a comparison does not scale the baseline
+  vanished: boolean; // a comparison draws what only the baseline has
   palette: Palette;
   zoom: number; // the node that fills the width
   fn: { name: string; place: string } | null;
@@ -64,6 +66,8 @@ export const kInitial: State = {
   byThread: false,
   tiers: false,
   recursion: false,
+  absolute: false,
+  vanished: false,
   palette: 'kind',
   zoom: 0,
   fn: null,
@@ -102,7 +106,7 @@ function oneOf<T extends string>(text: string | null, values: readonly T[], othe
   return values.includes(text as T) ? (text as T) : otherwise;
 }
 
-const kFlags = ['my', 'reversed', 'byThread', 'tiers', 'recursion', 'sortReversed'] as const;
+const kFlags = ['my', 'reversed', 'byThread', 'tiers', 'recursion', 'sortReversed', 'absolute', 'vanished'] as const;
 const kFlagsOn = ['fold', 'icicle'] as const;
 
 export function encodeState(state: State): string {

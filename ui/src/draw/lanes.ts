@@ -65,7 +65,6 @@ export interface LanesPicture {
   lanes: Lane[];
   data: Lanes | null;
   axis: TimeAxis;
-  rate: number;
   range: Range | null;
   base: Range | null;
   chosen: readonly number[];
@@ -160,46 +159,44 @@ function drawLaneWords(g: CanvasRenderingContext2D, picture: LanesPicture, lane:
   g.fillText(use === null ? '' : use < 0.005 ? '–' : `${Math.round(use * 100)} %`, kGutter - 8, middle);
 }
 
-// CPUs that the lane's threads used in the selection; null where the rate is not known.
-export function laneUse({ data, range, rate, durationNs }: LanesPicture, lane: Lane): number | null {
-  if (!data || rate <= 0) return null;
+// CPUs that the lane's threads used in the selection; null where that is not known.
+export function laneUse({ data, range, durationNs }: LanesPicture, lane: Lane): number | null {
+  if (!data?.cpuNs) return null;
   const from = range ? range[0] : 0;
   const to = range ? range[1] : durationNs;
-  let samples = 0;
+  let cpuNs = 0;
   for (const thread of lane.threads) {
     for (let bin = 0; bin < data.bins; bin++) {
       const begin = data.fromNs + bin * data.binNs;
       const overlap = Math.min(to, begin + data.binNs) - Math.max(from, begin);
       if (overlap <= 0) continue;
-      samples += (binTotal(data, thread, bin) * overlap) / data.binNs;
+      cpuNs += (binTotal(data, data.cpuNs, thread, bin) * overlap) / data.binNs;
     }
   }
-  return samples / rate / Math.max(1e-9, (to - from) / 1e9);
+  return cpuNs / Math.max(1, to - from);
 }
 
-const kIdle = kCauses.indexOf('idle');
-
-function binTotal(data: Lanes, thread: number, bin: number): number {
+function binTotal(data: Lanes, cpuNs: Float64Array, thread: number, bin: number): number {
   let total = 0;
   const at = (thread * data.bins + bin) * kCauses.length;
-  for (let cause = 0; cause < kCauses.length; cause++) if (cause !== kIdle) total += data.count[at + cause];
+  for (let cause = 0; cause < kCauses.length; cause++) total += cpuNs[at + cause];
   return total;
 }
 
-function drawUse(g: CanvasRenderingContext2D, { data, axis, rate, theme, lit }: LanesPicture, lane: Lane, base: number, full: number): void {
-  if (!data || rate <= 0) return;
+function drawUse(g: CanvasRenderingContext2D, { data, axis, theme, lit }: LanesPicture, lane: Lane, base: number, full: number): void {
+  if (!data?.cpuNs) return;
   const strength = g.globalAlpha;
-  const perCpu = (data.binNs / 1e9) * rate * (lane.isMain ? 1 : Math.max(1, lane.threads.length));
+  const perCpu = data.binNs * (lane.isMain ? 1 : Math.max(1, lane.threads.length));
   for (let bin = 0; bin < data.bins; bin++) {
     const x = axis.xOf(data.fromNs + bin * data.binNs);
     const w = axis.xOf(data.fromNs + (bin + 1) * data.binNs) - x;
     if (x + w < kGutter || x > axis.width) continue;
     let top = base;
     for (const cause of kStackOrder) {
-      let samples = 0;
-      for (const thread of lane.threads) samples += data.count[(thread * data.bins + bin) * kCauses.length + cause];
-      if (samples === 0) continue;
-      const height = Math.min((samples / perCpu) * full, top - (base - full));
+      let cpuNs = 0;
+      for (const thread of lane.threads) cpuNs += data.cpuNs[(thread * data.bins + bin) * kCauses.length + cause];
+      if (cpuNs === 0) continue;
+      const height = Math.min((cpuNs / perCpu) * full, top - (base - full));
       if (height <= 0) continue;
       g.globalAlpha = lit === null || lit === kCauses[cause] ? strength : strength * kUnlit;
       g.fillStyle = theme.get(`m-${kCauses[cause]}`);

@@ -8,7 +8,7 @@ import { AboutDialog } from './AboutDialog';
 import { ContextMenu } from './ContextMenu';
 import { FunctionsPanel } from './FunctionsPanel';
 import { HelpDialog } from './HelpDialog';
-import { Strip } from './Strip';
+import { Strip, VerdictLine } from './Strip';
 import { StallsPanel } from './StallsPanel';
 import { Tooltip } from './Tooltip';
 import { TopBar } from './TopBar';
@@ -50,6 +50,7 @@ export function App() {
   return (
     <FloatingContext.Provider value={floating}>
       <TopBar search={search} show={setDialog} />
+      <VerdictLine />
       <Strip show={setDialog} />
       <main class={store.about.has_times ? 'grid' : 'grid timeless'}>
         {store.about.has_times && (

@@ -22,10 +22,12 @@ const kGroups: [Grouping, string][] = [
 const kRowHeight = 24;
 const kNameRoom = 30; // characters of a function's name in the narrowest list
 
+function difference(table: Table, row: number, totals: boolean): number {
+  return (totals ? table.totals[row] - table.beforeTotal![row] : table.self[row] - table.beforeSelf![row]);
+}
+
 function changeOf(table: Table, row: number, totals: boolean): string {
-  const before = (totals ? table.beforeTotal : table.beforeSelf)![row];
-  const after = (totals ? table.totals : table.self)[row];
-  const points = table.total > 0 ? ((after - before) / table.total) * 100 : 0;
+  const points = table.total > 0 ? (difference(table, row, totals) / table.total) * 100 : 0;
   return `${points > 0 ? '+' : points < 0 ? '−' : '±'}${Math.abs(points).toFixed(1)}`;
 }
 
@@ -39,6 +41,8 @@ function Row({ table, row, most, isStop }: { table: Table; row: number; most: nu
   const choose = state.group === 'function' ? () => showFunction(store, name, place) : actionOfGroup(store, state.group, name);
   const kind = state.group === 'function' ? kindOfOrigin(table.origin[row]) : null;
   const isComparison = table.beforeSelf !== undefined;
+  const bar = isComparison ? difference(table, row, state.sort === 'total') : table.self[row];
+  const was = isComparison ? `before: self ${weight(table.beforeSelf![row], table.unit)}, total ${weight(table.beforeTotal![row], table.unit)}` : '';
   return (
     <button
       type="button"
@@ -47,11 +51,11 @@ function Row({ table, row, most, isStop }: { table: Table; row: number; most: nu
       tabIndex={isStop ? 0 : -1}
       aria-current={isCurrent}
       aria-disabled={!choose}
-      title={[plain(`${name}  ${place}`, 600), kind && kKindWords[kind], `self ${weight(table.self[row], table.unit)}, total ${weight(table.totals[row], table.unit)}`].filter(Boolean).join('\n')}
+      title={[plain(`${name}  ${place}`, 600), kind && kKindWords[kind], `self ${weight(table.self[row], table.unit)}, total ${weight(table.totals[row], table.unit)}`, was].filter(Boolean).join('\n')}
       onClick={choose}
     >
       <span class="v self">
-        <i style={{ width: `${most > 0 ? (table.self[row] / most) * 74 : 0}px` }} />
+        <i class={!isComparison ? '' : bar > 0 ? 'more' : 'less'} style={{ width: `${most > 0 ? (Math.abs(bar) / most) * 74 : 0}px` }} />
         <em class={table.self[row] > 0 ? '' : 'zero'}>{isComparison ? changeOf(table, row, false) : percent(share(table.self[row]))}</em>
       </span>
       <span class="v">{isComparison ? changeOf(table, row, true) : percent(share(table.totals[row]))}</span>
@@ -66,6 +70,7 @@ function Row({ table, row, most, isStop }: { table: Table; row: number; most: nu
 
 // Only the rows in sight are in the document.
 function Rows({ table }: { table: Table }) {
+  const store = useStore();
   const list = useRef<HTMLDivElement>(null);
   const { height } = useSize(list);
   const [top, setTop] = useState(0);
@@ -74,7 +79,10 @@ function Rows({ table }: { table: Table }) {
   }, [table]);
   const first = Math.max(0, Math.floor(top / kRowHeight) - 4);
   const last = Math.min(table.names.length, Math.ceil((top + height) / kRowHeight) + 4);
-  const most = table.self.reduce((a, b) => Math.max(a, b), 0);
+  const byTotal = store.state.sort === 'total';
+  const most = table.beforeSelf
+    ? table.self.reduce((largest, _, i) => Math.max(largest, Math.abs(difference(table, i, byTotal))), 0)
+    : table.self.reduce((a, b) => Math.max(a, b), 0);
   const bring = (row: number) => bringIntoSight(list.current!, row * kRowHeight, (row + 1) * kRowHeight);
   const { row: focused, ...keys } = useOneStop(table.names.length, bring);
   const stop = Math.max(first, Math.min(last - 1, focused));

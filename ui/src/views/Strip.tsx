@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { count, duration, percent, plain } from '../app/format';
-import { causesQuery, useEngine } from '../app/queries';
+import { causesQuery, useEngine, verdictQuery } from '../app/queries';
 import { kInitial } from '../app/state';
 import { useStore } from '../app/store';
-import { decodeCauses } from '../wire/decode';
-import { kCauses, type About } from '../wire/views';
+import { decodeCauses, decodeVerdict } from '../wire/decode';
+import { kCauses, type About, type Causes } from '../wire/views';
 import type { Dialog } from './App';
 
 function Item({ title, children }: { title: string; children: ComponentChildren }) {
@@ -18,11 +18,21 @@ function Item({ title, children }: { title: string; children: ComponentChildren 
 
 function processWords(about: About): { name: string; detail: string } {
   const seen = about.processes.filter((p) => p.pid !== 0 || p.name);
-  const first = seen[0];
+  const samples = (process: number) => about.threads.reduce((sum, t) => sum + (t.process === process ? t.samples : 0), 0);
+  const first = [...seen].sort((a, b) => samples(about.processes.indexOf(b)) - samples(about.processes.indexOf(a)))[0];
   const name = about.facts.command || first?.name || about.name;
   const others = seen.length - 1;
   const detail = [first?.pid ? String(first.pid) : '', others > 0 ? `+ ${others} more` : ''].filter(Boolean).join(' ');
   return { name, detail };
+}
+
+// As the engine counts it for the lanes: by weight where that is time, else by samples and their rate.
+function cpuSeconds(about: About, causes: Causes | null): number {
+  const total = causes?.total ?? 0;
+  if (!causes || total === 0) return 0;
+  const busy = total - causes.by[kCauses.indexOf('idle')];
+  if (causes.unit === 'nanoseconds') return busy / 1e9;
+  return causes.unit === 'bytes' || about.rate_hz <= 0 ? 0 : (about.accounting.shown * busy) / total / about.rate_hz;
 }
 
 export function startWords(about: About): string {
@@ -50,6 +60,18 @@ function Trust({ show }: { show: (dialog: Dialog) => void }) {
   );
 }
 
+// What the recording says at first sight.
+export function VerdictLine() {
+  const { state } = useStore();
+  const { data: sentence } = useEngine(verdictQuery(state), decodeVerdict);
+  if (!sentence) return null;
+  return (
+    <p class="verdict" data-testid="verdict" title={plain(sentence, 600)}>
+      {plain(sentence, 600)}
+    </p>
+  );
+}
+
 export function Strip({ show }: { show: (dialog: Dialog) => void }) {
   const store = useStore();
   const { about, state } = store;
@@ -59,8 +81,7 @@ export function Strip({ show }: { show: (dialog: Dialog) => void }) {
   const idle = causes?.by[kCauses.indexOf('idle')] ?? 0;
   const gc = causes?.by[kCauses.indexOf('gc')] ?? 0;
   const seconds = about.duration_ns / 1e9;
-  const busySamples = total > 0 ? (about.accounting.shown * (total - idle)) / total : 0;
-  const cpus = about.rate_hz > 0 && seconds > 0 ? busySamples / about.rate_hz / seconds : 0;
+  const cpus = seconds > 0 ? cpuSeconds(about, causes) / seconds : 0;
   const started = startWords(about);
   return (
     <dl class="sum">

@@ -1,5 +1,6 @@
 import type { RefObject } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { compareWith, swapSides } from '../app/actions';
 import { percent } from '../app/format';
 import { flameQuery, useEngine } from '../app/queries';
 import { useStore } from '../app/store';
@@ -94,12 +95,17 @@ function FileChoice() {
         value={other}
         onChange={(event) => {
           const chosen = Number(event.currentTarget.value);
-          store.update({ base: chosen < 0 ? null : { file: chosen, range: null, threads: [] }, zoom: 0 });
+          compareWith(store, chosen < 0 ? null : { file: chosen, range: null, threads: [] });
         }}
       >
         <option value={-1}>nothing</option>
         {store.files.map((about, i) => i !== file && <option value={i}>{about.name}</option>)}
       </select>
+      {other >= 0 && (
+        <button type="button" class="btn small" title="The baseline becomes what is looked at, and the other way round" onClick={() => swapSides(store)}>
+          Swap
+        </button>
+      )}
     </div>
   );
 }

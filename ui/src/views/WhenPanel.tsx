@@ -65,7 +65,7 @@ function Legend({ mode, heat, searching }: { mode: HeatMode; heat: Heat | null; 
   );
 }
 
-function heatTip(axis: TimeAxis, rows: number, heat: Heat | null, cell: Cell, lost: readonly Marker[]) {
+function heatTip(axis: TimeAxis, rows: number, heat: Heat | null, cell: Cell, lost: readonly Marker[], durationNs: number, who: string) {
   const rowNs = axis.columnNs / rows;
   const from = axis.fromNs + cell.column * axis.columnNs + cell.row * rowNs;
   const shift = heat ? Math.round((axis.fromNs - heat.firstNs) / axis.columnNs) : 0;
@@ -93,7 +93,7 @@ function heatTip(axis: TimeAxis, rows: number, heat: Heat | null, cell: Cell, lo
           {heat?.matched && <div class="dim">{count(heat.matched[at])} match the search</div>}
         </>
       ) : (
-        <div class="dim">Idle: no thread was on a CPU.</div>
+        <div class="dim">{from > durationNs ? 'Not recorded.' : `Idle: ${who} on a CPU.`}</div>
       )}
     </>
   );
@@ -133,7 +133,6 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
     lanes,
     data: laneData.data,
     axis,
-    rate: about.rate_hz,
     range: state.range,
     base: state.base?.file === state.file ? state.base.range : null,
     chosen: state.threads,
@@ -145,6 +144,7 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
     lit,
   };
   const chosenLane = lanes.find((lane) => isChosen(lane, state.threads));
+  const idleWho = state.threads.length === 0 ? 'no thread was' : state.threads.length === 1 ? 'this thread was not' : 'none of these threads was';
 
   useLayoutEffect(() => {
     if (width === 0) return;
@@ -185,7 +185,7 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
     Math.round(axis.fromNs + (Math.max(a, b) + 1) * rowNs),
   ];
   const apply = (range: Range, base: boolean, step: boolean) => {
-    if (base) store.update({ base: { file: state.file, range, threads: state.threads }, zoom: 0 }, step);
+    if (base) compareWith(store, { file: state.file, range, threads: state.threads }, step);
     else select(store, range, step);
   };
 
@@ -206,7 +206,7 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
     }
     const cell = cellAt(event);
     setHovered(cell);
-    floating.showHint(cell ? { x: event.clientX, y: event.clientY, content: heatTip(axis, rows, heat.data, cell, lost) } : null);
+    floating.showHint(cell ? { x: event.clientX, y: event.clientY, content: heatTip(axis, rows, heat.data, cell, lost, about.duration_ns, idleWho) } : null);
   };
   const onUp = (event: PointerEvent) => {
     const current = drag.current;

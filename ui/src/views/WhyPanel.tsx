@@ -2,7 +2,7 @@ import { useContext, useMemo, useRef, useState } from 'preact/hooks';
 import { showFunction, stepOut } from '../app/actions';
 import { clock, duration, percent, plain, shortName, weight } from '../app/format';
 import { causesQuery, flameQuery, paletteOf, sandwichQuery, useEngine } from '../app/queries';
-import type { Palette, Range, State, WhyView } from '../app/state';
+import type { Palette, Range, WhyView } from '../app/state';
 import { FloatingContext, useStore, type Store } from '../app/store';
 import { FlameLayout } from '../draw/flame_layout';
 import { kCauseWords, kKindWords, type KindName } from '../draw/palette';
@@ -65,13 +65,19 @@ function Options() {
   const store = useStore();
   const { state } = store;
   const [open, setOpen] = useState(false);
-  const flags: [keyof State & ('icicle' | 'reversed' | 'fold' | 'byThread' | 'tiers' | 'recursion'), string, string][] = [
+  type Flag = 'icicle' | 'reversed' | 'fold' | 'byThread' | 'tiers' | 'recursion' | 'absolute' | 'vanished';
+  const ofComparison: [Flag, string, string][] = [
+    ['absolute', 'Absolute: do not scale the baseline', ''],
+    ['vanished', 'Draw what vanished', ''],
+  ];
+  const flags: [Flag, string, string][] = [
     ['icicle', 'Root on top', 'I'],
     ['reversed', 'Reversed: callers above callees', 'R'],
     ['fold', 'Fold event loop and call stubs', 'L'],
     ['byThread', 'Split by thread', 'P'],
     ['tiers', 'Split by tier', ''],
     ['recursion', 'Collapse recursion', ''],
+    ...(state.base ? ofComparison : []),
   ];
   return (
     <div class="options" onKeyDown={(event) => event.key === 'Escape' && open && (event.stopPropagation(), setOpen(false))}>
@@ -150,7 +156,10 @@ function Legend({ isComparison }: { isComparison: boolean }) {
         <span>
           <i class="sw same" /> the same
         </span>
-        <span class="dim">Numbers in boxes are percentage points of all samples; the baseline is scaled to the selection's sum.</span>
+        <span class="dim">
+          Numbers in boxes are percentage points of all samples{state.absolute ? '' : "; the baseline is scaled to the selection's sum"}.
+          {state.vanished ? ' A box is as wide as both sides together.' : ' What vanished has no box: see Options.'}
+        </span>
       </div>
     );
   }

@@ -19,7 +19,7 @@ export function decodeHeat({ json, columns }: Reply): Heat {
 }
 
 export function decodeLanes({ json, columns }: Reply): Lanes {
-  return { bins: json.bins, binNs: json.bin_ns, fromNs: json.from_ns ?? 0, count: columns.count as Uint32Array };
+  return { bins: json.bins, binNs: json.bin_ns, fromNs: json.first_ns, cpuNs: columns.cpu_ns as Float64Array | undefined };
 }
 
 // A chart is drawn over time, so that a pause is a gap.
@@ -107,6 +107,10 @@ export function decodeTable({ json, columns }: Reply): Table {
 
 export function decodeStalls({ json }: Reply): Stalls {
   return json as unknown as Stalls;
+}
+
+export function decodeVerdict({ json }: Reply): string {
+  return json.sentence;
 }
 
 export function decodeMarkers({ json, columns }: Reply): Marker[] {

@@ -86,7 +86,7 @@ export interface Lanes {
   bins: number;
   binNs: number;
   fromNs: number;
-  count: Uint32Array; // [thread][bin][cause]
+  cpuNs?: Float64Array; // [thread][bin][cause]; missing where CPU time is not known
 }
 
 // A call tree, level by level; children of a node are neighbours, left to right.
