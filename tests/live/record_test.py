@@ -493,7 +493,7 @@ class RecordAnything(unittest.TestCase):
         finally:
             end(process)
         self.assertGreater(len(seen), 5)
-        self.assertIn("samples over", recorder.out)
+        self.assertIn("samples over", recorder.err)
 
     def test_the_target_ends(self):
         process = start(self.command, "busy.js")

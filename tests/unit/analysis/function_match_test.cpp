@@ -39,7 +39,7 @@ TEST(FunctionMatch, FollowsAReleaseFolder) {
 TEST(FunctionMatch, TellsEqualNamesApartByTheirOrder) {
   EXPECT_EQ(compared("JS:get /a.js:5:1 1\nJS:get /a.js:15:1 2\nJS:get /a.js:25:1 3",
                      "JS:get /a.js:15:1 1\nJS:get /a.js:25:1 2\nJS:get /a.js:35:1 9"),
-            "get /a.js:35:1 3>9\nget /a.js:25:1 2>2\nget /a.js:15:1 1>1\n");
+            "get /a.js:35:1 3>9\nget /a.js:15:1 1>1\nget /a.js:25:1 2>2\n");
 }
 
 // Not every function of a file is in every profile.
@@ -79,7 +79,7 @@ TEST(FunctionMatch, MatchesMinifiedCodeByColumns) {
 TEST(FunctionMatch, LetsAnUnknownKindMatchAny) {
   EXPECT_EQ(
       compared("main;parse;Builtin:ArraySort 5", "JS:main /a.js:1:1;JS:parse /a.js:7:1;Builtin:ArraySort 8"),
-      "parse /a.js:7:1 0>0\nmain /a.js:1:1 0>0\nArraySort 5>8\n");
+      "parse /a.js:7:1 0>0\nArraySort 5>8\nmain /a.js:1:1 0>0\n");
   EXPECT_EQ(compared("JS:parse /a.js:1:1 5", "parse (/a.js:3:1) 6"), "parse /a.js:1:1 5>6\n");
   EXPECT_EQ(compared("JS:parse /a.js:1:1 5", "parse /b/a.js:3 6"), "parse /a.js:1:1 5>6\n");
 }
@@ -120,12 +120,13 @@ TEST(FileMatch, LeavesOutWhatCouldBeSeveral) {
 }
 
 TEST(PlaceMatch, LeavesOutLandmarksThatWerePassed) {
-  const FileLandmarks landmarks({{{10, 1}, {20, 1}}, {{30, 1}, {5, 1}}, {{40, 1}, {50, 1}}});
+  const FileLandmarks landmarks(
+      {{{10, 1}, {20, 1}}, {{15, 1}, {25, 1}}, {{30, 1}, {5, 1}}, {{40, 1}, {50, 1}}});
   EXPECT_EQ(landmarks.moved({12, 3}), (Place{22, 3}));
   EXPECT_EQ(landmarks.moved({41, 3}), (Place{51, 3}));
   EXPECT_EQ(landmarks.moved({1, 1}), (Place{11, 1}));
-  EXPECT_EQ(landmarks.stretch_before({35, 1}), 1u);
-  EXPECT_EQ(landmarks.stretch_after({60, 1}), 2u);
+  EXPECT_EQ(landmarks.stretch_before({35, 1}), 2u);
+  EXPECT_EQ(landmarks.stretch_after({60, 1}), 3u);
 }
 
 TEST(PlaceMatch, TakesTheNearestWhereCountsDiffer) {
