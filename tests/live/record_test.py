@@ -507,7 +507,7 @@ class RecordAnything(unittest.TestCase):
         finally:
             end(process)
         self.assertGreater(len(seen), 5)
-        self.assertRegex(recorder.out, rf"Process {process.pid} ended after \d+\.\d s of 600 s")
+        self.assertRegex(recorder.err, rf"Process {process.pid} ended after \d+\.\d s of 600 s")
 
     def test_a_killed_recorder_leaves_a_file_that_opens(self):
         process = start(self.command, "busy.js")
@@ -602,7 +602,7 @@ class RecordAnything(unittest.TestCase):
             process.send_signal(signal.SIGSTOP)
             with Recorder(process.pid, "-d", 1) as recorder:
                 self.assertEqual(len(recorder.finish()), 0)
-            self.assertIn(f"No samples: process {process.pid} is stopped, by a signal or a debugger; 'nodescope dump", recorder.out)
+            self.assertIn(f"No samples: process {process.pid} is stopped, by a signal or a debugger; 'nodescope dump", recorder.err)
             process.send_signal(signal.SIGCONT)
             self.assertGreater(len(record(process.pid, 1, 99)), 3)
         finally:
