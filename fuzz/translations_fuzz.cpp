@@ -8,13 +8,19 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace nodescope::v8;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  if (const auto table = SafepointTable::parse(bytes, TranslationFormat::kV8_13_6)) {
-    const std::string_view entries = bytes.substr(SafepointTable::kHeaderBytes);
+  for (const auto format :
+       {SafepointFormat::kWords, SafepointFormat::kPacked, SafepointFormat::kPackedWithSlots,
+        SafepointFormat::kMaglev, SafepointFormat::kMaglevWithSlots}) {
+    const auto table = SafepointTable::parse(bytes, format);
+    if (!table) continue;
+    const std::string_view entries = bytes.substr(table->header_bytes);
     for (std::uint32_t offset = 0; offset < 64; ++offset) table->find_translation(entries, offset);
   }
-  for (std::size_t index = 0; index < bytes.size() && index < 64; ++index) {
-    parse_translation(bytes, index, TranslationFormat::kV8_12_4);
-    parse_translation(bytes, index, TranslationFormat::kV8_13_6);
+  for (const auto format :
+       {TranslationFormat::kV8_9_0, TranslationFormat::kV8_10_8, TranslationFormat::kV8_11_3,
+        TranslationFormat::kV8_11_8, TranslationFormat::kV8_12_9, TranslationFormat::kV8_13_6}) {
+    for (std::size_t index = 0; index < bytes.size() && index < 64; ++index)
+      parse_translation(bytes, index, format);
   }
   return 0;
 }

@@ -99,7 +99,8 @@ struct UnwoundStack {
 // so the tables must outlive it.
 class Unwinder {
  public:
-  static constexpr std::size_t kMaxFrames = 1024;
+  // V8's default stack of 984 KB holds some ten thousand; node --stack-size allows more.
+  static constexpr std::size_t kMaxFrames = 1 << 16;
 
   UnwoundStack unwind(const RegisterSet& registers, StackSnapshot stack, CodeMap& code);
 

@@ -140,7 +140,8 @@ FrameId ProcessStacks::frame_of(const v8::Frame& from) {
       frame.line = place->line;
       frame.column = place->column;
       if (!from.sure)
-        profile_.diagnostics.info("lines of JavaScript in code of Maglev may be some lines too early");
+        profile_.diagnostics.info(
+            "places in optimized JavaScript that is not in a call may be some lines off");
     }
   }
   return profile_.frames.intern(frame);

@@ -34,6 +34,20 @@ Tier tier_of(const Layout& layout, int kind) {
   return kind == layout.code_kind_maglev() ? Tier::kMaglev : Tier::kNone;
 }
 
+// Their kinds follow that of regular expressions, in V8 9.0 to 14.6 (src/objects/code-kind.h).
+std::string_view wrapper_of(const Layout& layout, int kind) {
+  switch (kind - layout.code_kind_regexp()) {
+    case 2:
+      return "wasm-to-capi";
+    case 3:
+      return "wasm-to-js";
+    case 4:
+      return "js-to-wasm";
+    default:
+      return {};
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(Tier tier) {
@@ -83,6 +97,7 @@ std::optional<Code> Code::load(Heap& heap, Address header) {
   code.tier_ = tier_of(layout, kind);
   code.is_regexp_ = kind == layout.code_kind_regexp();
   code.is_builtin_ = kind == layout.code_kind_builtin();
+  code.wrapper_ = wrapper_of(layout, kind);
   if (code.is_regexp_) code.regexp_hash_ = hash_of(heap, code.instructions_);
   code.deopt_ = *deopt;
   code.positions_ = *positions;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include "base/id.h"
 #include "binary/address.h"
@@ -27,6 +28,8 @@ class Code {
   bool is_regexp() const { return is_regexp_; }
   // A jump to a builtin, as up to V8 10 every isolate has one for each.
   bool is_builtin() const { return is_builtin_; }
+  // Between JavaScript and WebAssembly, by what V8's profiler calls it: "js-to-wasm"; empty: it is neither.
+  std::string_view wrapper() const { return wrapper_; }
   // What optimized code knows about its functions; the bytecode of baseline code.
   TaggedWord deopt() const { return deopt_; }
   TaggedWord positions() const { return positions_; }
@@ -43,6 +46,7 @@ class Code {
   Tier tier_ = Tier::kNone;
   bool is_regexp_ = false;
   bool is_builtin_ = false;
+  std::string_view wrapper_;
   std::uint64_t regexp_hash_ = 0;  // of the instructions: nothing else tells two of one size apart
   TaggedWord deopt_;
   TaggedWord positions_;

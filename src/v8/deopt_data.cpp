@@ -17,14 +17,6 @@ constexpr std::size_t kMaxCallBytes = std::size_t{1} << 20;  // 65,536 calls of 
 constexpr std::size_t kCallBytes = 16;
 constexpr std::int32_t kSelf = -1;
 
-// Read in the source of 13.6 and 14.6, which have the same records, and seen in 12.4.
-std::optional<TranslationFormat> format_of(const Layout& layout) {
-  if (!layout.is_known_version()) return std::nullopt;
-  if (layout.version >= Version{13, 6, 0}) return TranslationFormat::kV8_13_6;
-  const bool is_12_4 = layout.version.major == 12 && layout.version.minor == 4;
-  return is_12_4 ? std::optional(TranslationFormat::kV8_12_4) : std::nullopt;
-}
-
 constexpr std::size_t kMaxTranslationBytes = std::size_t{16} << 20;
 // After the inlining positions: where the exits are, how many eager and how many lazy ones.
 constexpr std::int32_t kHeaderBehindPositions = 4;
@@ -37,6 +29,23 @@ std::optional<std::int32_t> length_of(Heap& heap, TaggedWord array) {
 std::optional<TaggedWord> element(Heap& heap, TaggedWord array, std::int32_t length, std::int32_t index) {
   if (index < 0 || index >= length) return std::nullopt;
   return heap.field(array, 16 + std::int64_t{8} * index);
+}
+
+// The number of the translation of the call that returns to `return_address`.
+std::optional<std::uint32_t> translation_of_call(Heap& heap, const Code& code, Address return_address) {
+  const std::uint64_t code_offset = return_address - code.instructions().begin;
+  if (code_offset > code.instructions().size_bytes()) return std::nullopt;
+  // The safepoint table follows the instructions.
+  const Address begin = code.instructions().end;
+  std::string header(SafepointTable::kMaxHeaderBytes, '\0');
+  if (!heap.memory().read(begin, std::as_writable_bytes(std::span(header)))) return std::nullopt;
+  const auto format = safepoint_format(heap.layout().version, code.tier() == Tier::kMaglev);
+  const auto table = SafepointTable::parse(header, format);
+  if (!table) return std::nullopt;
+  std::string entries(table->entries_bytes(), '\0');
+  if (!heap.memory().read(begin + table->header_bytes, std::as_writable_bytes(std::span(entries))))
+    return std::nullopt;
+  return table->find_translation(entries, static_cast<std::uint32_t>(code_offset));
 }
 
 }  // namespace
@@ -99,20 +108,9 @@ std::vector<TaggedWord> DeoptData::closures_of(Heap& heap, TaggedWord shared) co
 std::optional<std::vector<TranslatedFrame>> DeoptData::active_frames(Heap& heap, const Code& code,
                                                                      Address return_address) const {
   const Layout& layout = heap.layout();
-  const auto format = format_of(layout);
-  if (code.tier() != Tier::kMaglev || !format) return std::nullopt;
-  // The safepoint table follows the instructions.
-  const Address table_begin = code.instructions().end;
-  std::string header(SafepointTable::kHeaderBytes, '\0');
-  if (!heap.memory().read(table_begin, std::as_writable_bytes(std::span(header)))) return std::nullopt;
-  const auto table = SafepointTable::parse(header, *format);
-  if (!table) return std::nullopt;
-  std::string entries(table->entries_bytes(), '\0');
-  if (!heap.memory().read(table_begin + header.size(), std::as_writable_bytes(std::span(entries))))
-    return std::nullopt;
-  const std::uint64_t code_offset = return_address - code.instructions().begin;
-  if (code_offset > code.instructions().size_bytes()) return std::nullopt;
-  const auto number = table->find_translation(entries, static_cast<std::uint32_t>(code_offset));
+  const auto format = translation_format(layout.version);
+  if (!format || !layout.is_known_version()) return std::nullopt;
+  const auto number = translation_of_call(heap, code, return_address);
   if (!number || *number > static_cast<std::uint32_t>(kMaxElements)) return std::nullopt;
   // Behind the header: for each its bytecode offset, the place of its translation, its pc.
   const std::int64_t entry =

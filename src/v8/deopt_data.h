@@ -27,8 +27,8 @@ class DeoptData {
   TaggedWord shared() const { return shared_; }
   // Nothing when there is no call of this number or its function cannot be read.
   std::optional<InlinedCall> inlined_call(Heap& heap, std::int32_t inlining_id) const;
-  // The functions that are active in a call of Maglev's code that returns to `return_address`, outermost
-  // first. Nothing where V8 keeps no record of the call, and in versions whose records are not known.
+  // The functions that are active in a call that returns to `return_address`, outermost
+  // first.  Nothing where V8 keeps no record of the call, and in versions whose records are not known.
   std::optional<std::vector<TranslatedFrame>> active_frames(Heap& heap, const Code& code,
                                                             Address return_address) const;
   // The closures of this function that the code refers to.

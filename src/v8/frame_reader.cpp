@@ -72,6 +72,12 @@ bool has_place(const Frame& frame) {
   return frame.kind != FrameKind::kJs || (frame.script && frame.offset >= 0);
 }
 
+// Only where it is in the function: code that V8 added has the position of whatever came before.
+std::int32_t within(const SharedFunctionInfo& shared, std::int32_t offset) {
+  const bool has_extent = shared.start() >= 0 && shared.end() > shared.start();
+  return has_extent && (offset < shared.start() || offset >= shared.end()) ? -1 : offset;
+}
+
 }  // namespace
 
 std::string_view to_string(FrameKind kind) {
@@ -175,6 +181,8 @@ std::vector<Frame> FrameReader::read(const PhysicalFrame& frame) {
   if (found != nullptr && found->code.is_regexp())
     return {frame_of_kind(FrameKind::kRegExp, regexps_.pattern(*found, frame.frame_pointer))};
   if (found != nullptr && found->code.is_builtin()) return read_builtin_copy(frame);
+  if (found != nullptr && !found->code.wrapper().empty())
+    return {frame_of_kind(FrameKind::kBuiltin, std::string(found->code.wrapper()))};
   if (frame.frameless) return read_frameless(frame);
   const auto context = slot(frame, heap_.layout().frame_context);
   if (!context) return read_frameless(frame);
@@ -194,6 +202,8 @@ std::vector<Frame> FrameReader::read_marked(const PhysicalFrame& frame, std::uin
     case Marker::kRegExp:
       return {frame_of_kind(FrameKind::kRegExp)};
     case Marker::kWasm:
+      // Builtins lead into WebAssembly and out of it, too.
+      if (space_.kind(frame.is_leaf ? frame.pc : frame.pc - 1) == CodeSpace::Kind::kBuiltin) break;
       return {frame_of_kind(FrameKind::kWasm)};
     case Marker::kBuiltinExit: {
       const auto target = heap_.word(frame.frame_pointer + kBuiltinExitTarget);
@@ -428,7 +438,8 @@ std::vector<Frame> FrameReader::read_optimized(const PhysicalFrame& frame, const
   return frames;
 }
 
-// By what Maglev keeps for leaving its code at a call; empty when it keeps nothing there.
+// By what the code keeps for being left at a call, as V8's own stack traces are made; empty when it keeps
+// nothing there.
 std::vector<Frame> FrameReader::derive_translated(const PhysicalFrame& frame, const Code& code,
                                                   const DeoptData& deopt) {
   const auto active = frame.is_leaf ? std::nullopt : deopt.active_frames(heap_, code, frame.pc);
@@ -461,9 +472,7 @@ Function* FrameReader::function_of_code(const PhysicalFrame& frame, std::optiona
   const auto shared = closure ? shared_of_function(heap_, heap_.moved(*closure)) : std::nullopt;
   Function* function = shared ? functions_.find(*shared) : nullptr;
   if (function == nullptr || function->shared.start() < 0) return nullptr;
-  const std::int32_t offset = offset_of(position);
-  const bool within = offset >= function->shared.start() && offset < function->shared.end();
-  return within ? function : nullptr;
+  return within(function->shared, offset_of(position)) >= 0 ? function : nullptr;
 }
 
 // All but what the closure in the frame tells.
@@ -480,11 +489,10 @@ std::vector<Frame> FrameReader::derive_optimized(const PhysicalFrame& frame, con
   if (deopt) {
     if (auto translated = derive_translated(frame, code, *deopt); !translated.empty()) return translated;
   }
+  // Machine code without a position of its own goes by the last one before it, which may be lines away or in
+  // another function that was inlined.
   std::vector<Frame> frames;
   bool complete = true;
-  // Maglev often has no position for a call without a record, so that the last one before it is found, which
-  // may be lines away.
-  const bool sure = code.tier() != Tier::kMaglev;
   for (int depth = 0; position && position->inlining_id() >= 0 && heap_.layout().is_known_version();
        ++depth) {
     const auto call = deopt ? deopt->inlined_call(heap_, position->inlining_id()) : std::nullopt;
@@ -496,15 +504,15 @@ std::vector<Frame> FrameReader::derive_optimized(const PhysicalFrame& frame, con
     Frame result = describe_inlined(*inlined, deopt ? &*deopt : nullptr);
     result.tier = code.tier();
     result.inlined = true;
-    result.offset = offset_of(position);
-    result.sure = result.sure && sure;
+    result.offset = within(inlined->shared, offset_of(position));
+    result.sure = false;
     frames.push_back(std::move(result));
     position = call->caller;
   }
   Frame result = describe(*function, std::nullopt);
   result.tier = code.tier();
-  if (complete) result.offset = offset_of(position);
-  result.sure = result.sure && complete && sure;
+  if (complete) result.offset = within(function->shared, offset_of(position));
+  result.sure = false;
   frames.push_back(std::move(result));
   return frames;
 }

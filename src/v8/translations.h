@@ -6,13 +6,30 @@
 #include <string_view>
 #include <vector>
 
+#include "v8/version.h"
+
 namespace nodescope::v8 {
 
-// What Maglev's code keeps so that it can be left for the interpreter at any call: the functions that are
+// What optimized code keeps so that it can be left for the interpreter at a call: the functions that are
 // active there, inlined ones too, and where in its bytecode each is.  V8's own stack traces are made from
-// this.  The formats are those of V8 12.4 and 13.6 to 14.6 (src/codegen/maglev-safepoint-table.h,
-// src/deoptimizer/translation-opcode.h).
-enum class TranslationFormat : std::uint8_t { kV8_12_4, kV8_13_6 };
+// this.  Read in the source of every version that Node.js was released with
+// (src/deoptimizer/translation-opcode.h); a format is named after the first of them that has it.
+enum class TranslationFormat : std::uint8_t { kV8_9_0, kV8_10_8, kV8_11_3, kV8_11_8, kV8_12_9, kV8_13_6 };
+
+// Nothing for versions that no Node.js was released with.
+std::optional<TranslationFormat> translation_format(const Version& version);
+
+// Which calls have a translation is in a table behind the instructions (src/codegen/safepoint-table.h and
+// maglev-safepoint-table.h).
+enum class SafepointFormat : std::uint8_t {
+  kWords,            // entries of 32-bit numbers
+  kPacked,           // numbers take as many bytes as the largest needs
+  kPackedWithSlots,  // the number of stack slots comes first
+  kMaglev,
+  kMaglevWithSlots,
+};
+
+SafepointFormat safepoint_format(const Version& version, bool is_maglev);
 
 // A function that is active at a call.
 struct TranslatedFrame {
@@ -25,19 +42,22 @@ struct TranslatedFrame {
 
 // The header of a safepoint table and how many bytes follow it.
 struct SafepointTable {
-  static constexpr std::size_t kHeaderBytes = 16;
+  static constexpr std::size_t kMaxHeaderBytes = 16;
 
   // Nothing when the header makes no sense.
-  static std::optional<SafepointTable> parse(std::string_view header, TranslationFormat format);
+  static std::optional<SafepointTable> parse(std::string_view header, SafepointFormat format);
 
   std::size_t entries_bytes() const { return count * entry_bytes; }
   // The number of the translation for the call that returns to `code_offset`.
   std::optional<std::uint32_t> find_translation(std::string_view entries, std::uint32_t code_offset) const;
 
+  std::size_t header_bytes = 0;
   std::size_t count = 0;
   std::size_t entry_bytes = 0;
   std::size_t pc_bytes = 0;
   std::size_t index_bytes = 0;
+  // That there is no number, or no exit, is 0, and numbers have one added; else it is -1.
+  bool is_biased = true;
 };
 
 // The frames of the translation that begins at `index`, outermost first.  Nothing when it is damaged.

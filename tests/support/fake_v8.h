@@ -247,7 +247,9 @@ struct FakeProcess {
   v8::Layout layout = layout_of_node_20();
   v8::CodeSpace space;
   std::vector<v8::PhysicalFrame>
-      frames;  // interpreted, baseline, turbofan with an inlined function, builtin exit
+      frames;  // interpreted, baseline, turbofan with an inlined function twice, builtin exit
+  // The second of turbofan's frames is in a call that can be left for the interpreter.
+  static constexpr std::size_t kTranslated = 4;
 };
 
 inline FakeProcess make_fake_process() {
@@ -284,14 +286,22 @@ inline FakeProcess make_fake_process() {
   const std::uint64_t caller = 12u << 1;  // script offset 11
   std::memcpy(call.data(), &caller, sizeof caller);
   const auto calls = heap.bytes(call);
-  const auto literals = heap.array({inlined.value | 2});
-  const auto deopt = heap.array({0, FakeHeap::smi(1), literals.value, 0, 0, 0, shared.value, calls.value});
+  const auto literals = heap.array({inlined.value | 2, shared.value | 2});
+  // "outer" at offset 0 of its bytecode, which has called "inlined", at offset 4 of its own.
+  const auto translations =
+      heap.bytes(std::string_view("\x02\x00\x04\x04\x18\x00\x02\x02\x18\x08\x00\x02", 12));
+  const auto deopt = heap.array({translations.value, FakeHeap::smi(1), literals.value, 0, 0, 0, shared.value,
+                                 calls.value, 0, 0, 0, FakeHeap::smi(0), FakeHeap::smi(0), FakeHeap::smi(0)});
   const auto turbofan = code(13, deopt, heap.bytes(optimized_table));
 
   const Address area = heap.memory.allocate(0);
   const auto stream = [&](v8::TaggedWord owner) {
-    const auto word = heap.object(252, std::vector<std::uint64_t>(10));
+    const auto word = heap.object(252, std::vector<std::uint64_t>(13));
     heap.memory.put(word.address() + 8, owner.value);
+    // Behind 64 bytes of instructions: one call, which returns to 0x20 and has translation 0.
+    heap.memory.put(word.address() + 80, std::uint32_t{1});
+    heap.memory.put(word.address() + 84, std::uint32_t{1 | 1 << 4 | 1 << 7});
+    heap.memory.put(word.address() + 88, std::uint32_t{0x20 | 1 << 8});
     heap.memory.put(owner.address() + 40, word.address().value + 16);
     return word.address() + 16;
   };
@@ -307,6 +317,8 @@ inline FakeProcess make_fake_process() {
   heap.memory.put(exit - 8, std::uint64_t{25 << 1});
   heap.memory.put(exit + 24, native.value);
   process.frames.push_back({kBuiltins + 0x200, exit, false, false, nullptr});
+
+  process.frames.push_back({turbofan_start + 0x20, heap.frame(function, bytecode, 0), false, false, nullptr});
 
   process.space = v8::CodeSpace({{generated, v8::CodeSpace::Kind::kGenerated},
                                  {{kBuiltins, kBuiltins + 0x1000}, v8::CodeSpace::Kind::kBuiltin}},

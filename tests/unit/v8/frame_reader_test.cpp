@@ -67,6 +67,27 @@ TEST_F(FrameReaderTest, InlinedFunctionComesBeforeItsCaller) {
   EXPECT_EQ(place(frames[1]), (LineColumn{2, 3}));
 }
 
+TEST_F(FrameReaderTest, ACallIsToldByHowItsCodeIsLeft) {
+  const auto frames = read(FakeProcess::kTranslated);
+  ASSERT_EQ(frames.size(), 2u);
+  EXPECT_EQ(frames[0].function, "inlined");
+  EXPECT_TRUE(frames[0].inlined);
+  EXPECT_TRUE(frames[0].sure);
+  EXPECT_EQ(place(frames[0]), (LineColumn{2, 3}));
+  EXPECT_EQ(frames[1].function, "outer");
+  EXPECT_FALSE(frames[1].inlined);
+  EXPECT_TRUE(frames[1].sure);
+  EXPECT_EQ(place(frames[1]), (LineColumn{1, 3}));
+}
+
+// Source positions are what is left: they may be those of machine code nearby.
+TEST_F(FrameReaderTest, APlaceInOptimizedCodeThatIsNoSuchCallIsNotSure) {
+  for (const Frame& frame : read(2)) EXPECT_FALSE(frame.sure);
+  PhysicalFrame leaf = process.frames[FakeProcess::kTranslated];
+  leaf.is_leaf = true;
+  for (const Frame& frame : reader.read(leaf)) EXPECT_FALSE(frame.sure);
+}
+
 TEST_F(FrameReaderTest, BuiltinThatCallsOutIsNamedByItsFunction) {
   const auto frames = read(3);
   ASSERT_EQ(frames.size(), 1u);
