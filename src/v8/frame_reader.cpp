@@ -128,7 +128,7 @@ void FrameReader::begin_generation() {
 }
 
 PositionEncoding FrameReader::position_encoding() const {
-  return heap_.layout().version >= Version{13, 7, 0} ? PositionEncoding::kFlags : PositionEncoding::kSigned;
+  return v8::position_encoding(heap_.layout().version);
 }
 
 std::int32_t FrameReader::offset_of(std::optional<SourcePosition> position) const {
@@ -201,10 +201,16 @@ std::vector<Frame> FrameReader::read_marked(const PhysicalFrame& frame, std::uin
   switch (heap_.layout().marker(marker)) {
     case Marker::kRegExp:
       return {frame_of_kind(FrameKind::kRegExp)};
-    case Marker::kWasm:
+    case Marker::kWasm: {
       // Builtins lead into WebAssembly and out of it, too.
-      if (space_.kind(frame.is_leaf ? frame.pc : frame.pc - 1) == CodeSpace::Kind::kBuiltin) break;
+      const Address pc = frame.is_leaf ? frame.pc : frame.pc - 1;
+      if (space_.kind(pc) == CodeSpace::Kind::kBuiltin) break;
+      if (code_of(frame) == nullptr) {
+        bound(wasm_areas_);
+        wasm_areas_.emplace(space_.area(pc).begin.value, true);
+      }
       return {frame_of_kind(FrameKind::kWasm)};
+    }
     case Marker::kBuiltinExit: {
       const auto target = heap_.word(frame.frame_pointer + kBuiltinExitTarget);
       return read_builtin(frame, target);
@@ -231,13 +237,20 @@ std::vector<Frame> FrameReader::read_function(const PhysicalFrame& frame) {
                     : std::vector{frame_of_kind(FrameKind::kUnknownJs)};
 }
 
+// Machine code of WebAssembly is no object of V8's heap: where it lies was seen in frames that say what they
+// are.
+std::vector<Frame> FrameReader::read_unknown_code(const PhysicalFrame& frame) {
+  const Range<Address> area = space_.area(frame.is_leaf ? frame.pc : frame.pc - 1);
+  const bool is_wasm = code_of(frame) == nullptr && wasm_areas_.contains(area.begin.value);
+  return {frame_of_kind(is_wasm ? FrameKind::kWasm : FrameKind::kUnknownJs)};
+}
+
 // Before the frame is set up, or after it was taken down.
 std::vector<Frame> FrameReader::read_frameless(const PhysicalFrame& frame) {
   const CodeFinder::Found* found = code_of(frame);
   if (found == nullptr) {
-    return space_.kind(frame.pc) == CodeSpace::Kind::kBuiltin
-               ? read_builtin(frame, std::nullopt)
-               : std::vector{frame_of_kind(FrameKind::kUnknownJs)};
+    return space_.kind(frame.pc) == CodeSpace::Kind::kBuiltin ? read_builtin(frame, std::nullopt)
+                                                              : read_unknown_code(frame);
   }
   PhysicalFrame without_slots = frame;
   without_slots.frameless = true;

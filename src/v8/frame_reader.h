@@ -111,6 +111,7 @@ class FrameReader {
   std::vector<Frame> read_marked(const PhysicalFrame& frame, std::uint64_t marker);
   std::vector<Frame> read_function(const PhysicalFrame& frame);
   std::vector<Frame> read_frameless(const PhysicalFrame& frame);
+  std::vector<Frame> read_unknown_code(const PhysicalFrame& frame);
   std::vector<Frame> read_baseline(const PhysicalFrame& frame, const CodeFinder::Found& found);
   std::vector<Frame> read_optimized(const PhysicalFrame& frame, const CodeFinder::Found& found);
   std::optional<Frame> read_interpreted(const PhysicalFrame& frame);
@@ -151,6 +152,7 @@ class FrameReader {
   FlatMap<PlaceKey, std::int32_t, PlaceHash> baseline_offsets_;
   FlatMap<PlaceKey, std::int32_t, PlaceHash> bytecode_offsets_;
   FlatMap<std::uint64_t, CodeUse> code_uses_;  // by pc, of builtins
+  FlatMap<std::uint64_t, bool> wasm_areas_;    // where machine code of WebAssembly was seen, by their begin
 };
 
 }  // namespace nodescope::v8

@@ -60,6 +60,10 @@ void Functions::find_script(Function& function) {
   if (function.shared.script()) function.script = scripts_.load(heap_, *function.shared.script());
   const bool is_eval = function.script && scripts_.is_eval(*function.script);
   function.name = name_of(heap_, {function.shared, std::nullopt, std::nullopt, is_eval});
+  const bool is_nameless = function.shared.name().empty() && function.shared.inferred_name().empty();
+  // All code without a name that was made in one place is one.
+  if (is_eval && is_nameless && !scripts_.origin(*function.script).empty())
+    function.name = scripts_.origin(*function.script);
 }
 
 // Nearly all closures share a few maps, in which `name` is an accessor.

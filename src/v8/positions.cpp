@@ -43,6 +43,10 @@ std::size_t size_at(std::string_view bytecodes, std::size_t offset, std::string_
 
 }  // namespace
 
+PositionEncoding position_encoding(const Version& version) {
+  return version >= Version{13, 7, 0} ? PositionEncoding::kFlags : PositionEncoding::kSigned;
+}
+
 std::optional<SourcePosition> find_position(std::string_view table, std::int64_t code_offset,
                                             PositionEncoding encoding) {
   ByteReader reader(as_byte_span(table));

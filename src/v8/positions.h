@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "v8/version.h"
+
 namespace nodescope::v8 {
 
 // A place in source code as V8 packs it: which script offset, within which inlined call.
@@ -25,6 +27,8 @@ enum class PositionEncoding : std::uint8_t {
   kSigned,  // up to V8 13.6: zigzag; negative (as -(d + 1)) for an expression
   kFlags,   // since 13.7: unsigned, above two bits for breakable and statement
 };
+
+PositionEncoding position_encoding(const Version& version);
 
 // The position of the last entry at or before `code_offset`.  A damaged table ends where it is damaged.
 std::optional<SourcePosition> find_position(std::string_view table, std::int64_t code_offset,

@@ -1,6 +1,11 @@
 #include "v8/scripts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "v8/objects.h"
+#include "v8/positions.h"
 
 namespace nodescope::v8 {
 
@@ -14,6 +19,8 @@ constexpr std::size_t kMaxSourceUnits = std::size_t{64} << 20;
 // The name and the text of a new script are young: a collector may move them between two reads.
 constexpr int kMaxAttempts = 8;
 constexpr std::size_t kMaxUnread = 4096;
+
+constexpr int kMaxEvalsWithinEvals = 8;
 
 bool is_line_end(const FlatString& source, std::size_t index) {
   switch (source[index]) {
@@ -35,6 +42,19 @@ std::int32_t smi_or_zero(std::optional<TaggedWord> word) {
 std::optional<TaggedWord> moved_field(Heap& heap, TaggedWord object, const Fact& offset) {
   const auto word = heap.field(object, offset);
   return word ? std::optional(heap.moved(*word)) : std::nullopt;
+}
+
+// Where in its caller's script the text was made into code: an offset, or negative a place in the bytecode.
+std::int32_t eval_offset(Heap& heap, TaggedWord script, const SharedFunctionInfo& caller) {
+  const Layout& layout = heap.layout();
+  const auto packed = heap.field(script, layout.script_eval_from.value + 8);
+  if (!packed || !packed->is_smi() || !layout.is_known_version()) return -1;
+  if (packed->smi() >= 0) return packed->smi();
+  const auto bytecode = caller.bytecode() ? BytecodeArray::load(heap, *caller.bytecode()) : std::nullopt;
+  if (!bytecode) return -1;
+  const auto position =
+      find_position(bytecode->positions(), -std::int64_t{packed->smi()}, position_encoding(layout.version));
+  return position && !position->is_external() ? position->offset() : -1;
 }
 
 }  // namespace
@@ -75,9 +95,31 @@ std::optional<ScriptId> Scripts::read(Heap& heap, TaggedWord word) {
   if (!whole && ++attempts_[word.value] < kMaxAttempts) return std::nullopt;
   attempts_.erase(word.value);
   if (script.source) script.length = script.source->size();
+  if (script.is_eval && script.name.empty() && evals_within_evals_ < kMaxEvalsWithinEvals) {
+    ++evals_within_evals_;
+    script.origin = derive_origin(heap, word);
+    --evals_within_evals_;
+  }
   const ScriptId id{scripts_.size()};
   scripts_.push_back(std::move(script));
   return id;
+}
+
+// FormatEvalOrigin() in src/objects/call-site-info.cc.
+std::string Scripts::derive_origin(Heap& heap, TaggedWord word) {
+  const auto from = heap.field(word, heap.layout().script_eval_from);
+  const auto caller = from ? SharedFunctionInfo::load(heap, *from) : std::nullopt;
+  if (!caller) return {};
+  const std::string& name = caller->name().empty() ? caller->inferred_name() : caller->name();
+  std::string text = "eval at " + (name.empty() ? std::string("<anonymous>") : name);
+  const auto id = caller->script() ? load(heap, *caller->script()) : std::nullopt;
+  if (!id) return text;
+  const Script& script = scripts_[id->index()];
+  if (!script.origin.empty()) return fmt::format("{} ({})", text, script.origin);
+  if (script.name.empty()) return text + " (unknown source)";
+  const auto at = place(*id, eval_offset(heap, word, *caller));
+  return at ? fmt::format("{} ({}:{}:{})", text, script.name, at->line, at->column)
+            : fmt::format("{} ({})", text, script.name);
 }
 
 std::vector<std::uint32_t> Scripts::derive_line_begins(const FlatString& source) {

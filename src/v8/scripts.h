@@ -35,6 +35,8 @@ class Scripts {
   const std::string& name(ScriptId id) const { return scripts_[id.index()].name; }
   // Made by eval() or new Function().
   bool is_eval(ScriptId id) const { return scripts_[id.index()].is_eval; }
+  // Of such code, as V8 prints it: "eval at create (/app/factory.js:102:10)".  Empty where it has a name.
+  const std::string& origin(ScriptId id) const { return scripts_[id.index()].origin; }
 
   // Nothing when the source is not known or `offset` is not in it.
   std::optional<LineColumn> place(ScriptId id, std::int32_t offset);
@@ -45,6 +47,7 @@ class Scripts {
  private:
   struct Script {
     std::string name;
+    std::string origin;
     bool is_eval = false;
     std::int32_t line_offset = 0;
     std::int32_t column_offset = 0;
@@ -54,11 +57,13 @@ class Scripts {
   };
 
   std::optional<ScriptId> read(Heap& heap, TaggedWord word);
+  std::string derive_origin(Heap& heap, TaggedWord word);
   static std::vector<std::uint32_t> derive_line_begins(const FlatString& source);
 
   std::vector<Script> scripts_;
   ObjectCache<ScriptId> ids_;
   FlatMap<std::uint64_t, int> attempts_;  // to read a script, by its address
+  int evals_within_evals_ = 0;            // while the outermost of them is read
 };
 
 }  // namespace nodescope::v8

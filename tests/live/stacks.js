@@ -16,6 +16,8 @@ Error.stackTraceLimit = 200;
 
 function nameOf(site) {
   const name = site.getFunctionName();
+  // Code without a name of its own is told by where it was made.
+  if (name === 'eval' && site.isEval() && !site.getScriptNameOrSourceURL()) return site.getEvalOrigin();
   if (name) return name;
   if (site.isToplevel() || site.isConstructor()) return '';
   const method = site.getMethodName();

@@ -95,6 +95,41 @@ TEST_F(FrameReaderTest, BuiltinThatCallsOutIsNamedByItsFunction) {
   EXPECT_EQ(frames[0].function, "stringify");
 }
 
+class EvalTest : public FrameReaderTest {
+ protected:
+  TaggedWord eval_script(TaggedWord from, std::int32_t position) {
+    const auto script = process.heap.script("", "1 + 1");
+    process.heap.memory.put(script.address() + 72, from.value);
+    process.heap.memory.put(script.address() + 80, FakeHeap::smi(position));
+    return script;
+  }
+  std::string origin(TaggedWord script) {
+    const auto id = scripts.load(heap, script);
+    return id ? scripts.origin(*id) : "not a script";
+  }
+
+  TaggedWord outer = *heap.field(*heap.word(process.frames[0].frame_pointer - 16), 24);
+};
+
+TEST_F(EvalTest, CodeIsToldByWhereItWasMade) {
+  EXPECT_EQ(origin(eval_script(outer, 11)), "eval at outer (/app/a.js:2:3)");
+  // A place in the bytecode: V8 looks its position up when it is needed.
+  EXPECT_EQ(origin(eval_script(outer, -4)), "eval at outer (/app/a.js:2:3)");
+  EXPECT_EQ(origin(eval_script(outer, 5000)), "eval at outer (/app/a.js)");
+}
+
+TEST_F(EvalTest, WithinCodeThatWasMadeToo) {
+  const auto nested = process.heap.shared("", eval_script(outer, 11), {});
+  EXPECT_EQ(origin(eval_script(nested, 0)), "eval at <anonymous> (eval at outer (/app/a.js:2:3))");
+}
+
+TEST_F(EvalTest, CodeThatSaysToHaveMadeItselfIsSurvived) {
+  const auto script = eval_script(outer, 11);
+  const auto itself = process.heap.shared("loop", script, {});
+  process.heap.memory.put(script.address() + 72, itself.value);
+  EXPECT_TRUE(origin(script).starts_with("eval at loop"));
+}
+
 TEST_F(FrameReaderTest, BytecodeOfAnotherFunctionGivesNoName) {
   const auto other = process.heap.bytecode_array("\x10\x11", {});
   process.heap.memory.put(process.frames[0].frame_pointer - 32, other.value);
@@ -191,6 +226,37 @@ TEST_F(FrameReaderTest, AJumpToABuiltinIsABuiltin) {
   ASSERT_TRUE(owner);
   process.heap.memory.put(owner->address() + 48, kBuiltinCode);
   reader.begin_generation();
+  EXPECT_EQ(reader.read(frame)[0].kind, FrameKind::kBuiltin);
+}
+
+TEST_F(FrameReaderTest, WhatLeadsIntoWebAssemblyIsNoUnknownFunction) {
+  constexpr std::uint32_t kJsToWasm = 7;
+  const PhysicalFrame& frame = process.frames[2];
+  const CodeFinder::Found* found = codes.find(frame.pc, process.space.area(frame.pc));
+  ASSERT_NE(found, nullptr);
+  const auto owner = heap.word(found->code.header() + 8);
+  ASSERT_TRUE(owner);
+  process.heap.memory.put(owner->address() + 48, kJsToWasm);
+  next_generation();
+  const auto frames = reader.read(frame);
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(frames[0].kind, FrameKind::kBuiltin);
+  EXPECT_EQ(frames[0].function, "js-to-wasm");
+}
+
+// WebAssembly's machine code is where frames say so; a function that is being entered has none yet.
+TEST_F(FrameReaderTest, AnAreaOfWebAssemblyIsKnownByItsFrames) {
+  constexpr std::uint64_t kWasmMarker = 20;
+  process.layout.markers[kWasmMarker] = Marker::kWasm;
+  PhysicalFrame frame = process.frames[2];
+  frame.pc = process.space.area(frame.pc).end - 4;  // in no object of code
+  process.heap.memory.put(frame.frame_pointer - 8, kWasmMarker << 1);
+  PhysicalFrame entered = frame;
+  entered.frameless = true;
+  EXPECT_EQ(reader.read(entered)[0].kind, FrameKind::kUnknownJs);
+  EXPECT_EQ(reader.read(frame)[0].kind, FrameKind::kWasm);
+  EXPECT_EQ(reader.read(entered)[0].kind, FrameKind::kWasm);
+  frame.pc = process.frames[0].pc;  // a builtin that leads there
   EXPECT_EQ(reader.read(frame)[0].kind, FrameKind::kBuiltin);
 }
 
