@@ -1,0 +1,3 @@
+'use strict';
+const { Worker } = require('worker_threads');
+new Worker(require.resolve('./tsc.js'));
