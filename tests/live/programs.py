@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 
@@ -32,13 +33,15 @@ def seen_by_v8(frames):
 
 @contextlib.contextmanager
 def started(command, program, first_ms, gap_ms):
-    """The program, with a function that gives its next stop, or nothing when it has ended."""
+    """The program, a function that gives its next stop, or nothing when it has ended, and one that ends the stop."""
     with tempfile.TemporaryDirectory() as scratch:
         stacks = pathlib.Path(scratch) / "stacks"
         stacks.touch()
+        go = pathlib.Path(scratch) / "go"
+        go.touch()
         (pathlib.Path(scratch) / "program").mkdir()
         environment = dict(os.environ, NODE_PATH=str(packages()), SCRATCH=str(pathlib.Path(scratch) / "program"),
-                           STACKS_FILE=str(stacks), STACKS_FIRST_MS=str(first_ms), STACKS_GAP_MS=str(gap_ms))
+                           STACKS_FILE=str(stacks), STACKS_GO=str(go), STACKS_FIRST_MS=str(first_ms), STACKS_GAP_MS=str(gap_ms))
         process = subprocess.Popen([*command, "-r", str(FOLDER / "own_stack.js"), str(FOLDER / "programs" / f"{program}.js")],
                                    env=environment, cwd=scratch, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         with stacks.open() as lines:
@@ -50,8 +53,13 @@ def started(command, program, first_ms, gap_ms):
                 process.returncode = os.waitstatus_to_exitcode(status)
                 return None
 
+            def go_on():
+                with go.open("ab") as file:
+                    file.write(b".")
+                os.kill(process.pid, signal.SIGCONT)
+
             try:
-                yield process, next_stop
+                yield process, next_stop, go_on
             finally:
                 if process.returncode is None:
                     process.kill()

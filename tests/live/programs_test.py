@@ -5,9 +5,7 @@ Each program stops itself now and then and writes down what V8 says about its st
 moment file, line and column of every frame must be the same, and what is not the same must be marked as not sure."""
 import collections
 import json
-import os
 import pathlib
-import signal
 import subprocess
 import sys
 import unittest
@@ -67,7 +65,7 @@ class ProgramsOf:
     def check(self, program):
         counts = collections.Counter()
         problems = []
-        with programs.started(self.command, program, FIRST_MS, GAP_MS) as (process, next_stop):
+        with programs.started(self.command, program, FIRST_MS, GAP_MS) as (process, next_stop, go_on):
             while counts["stacks"] < STOPS and (truth := next_stop()):
                 done = subprocess.run([NODESCOPE, "dump", str(process.pid), "--json"], capture_output=True, text=True, timeout=120)
                 self.assertEqual(done.returncode, 0, done.stderr)
@@ -77,7 +75,7 @@ class ProgramsOf:
                 counts[what] += 1
                 if text:
                     problems.append(f"{what}: {text}")
-                os.kill(process.pid, signal.SIGCONT)
+                go_on()
         TABLE[program] = counts
         self.assertGreater(counts["stacks"], STOPS // 2, f"{program} ended early")
         self.assertEqual(counts["wrong"], 0, problems)
