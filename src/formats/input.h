@@ -27,6 +27,7 @@ class PeekableSource final : public ByteSource {
     return source_->read_at(offset, into);
   }
   std::optional<std::span<const std::byte>> mapped() override { return source_->mapped(); }
+  void release_pages() override { source_->release_pages(); }
   std::string_view name() const override { return source_->name(); }
 
  private:

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "formats/format.h"
+#include "formats/heapsnapshot/heapsnapshot.h"
 #include "formats/input.h"
 
 namespace nodescope {
@@ -159,6 +160,11 @@ Result<Profile> read_profile(std::unique_ptr<ByteSource> source, const ReadOptio
   if (input.head().empty()) return fail(ErrorCode::kInvalidInput, fmt::format("{}: is empty", input.name()));
 
   const Format* format = recognise(input.head());
+  if (format == nullptr && is_heap_snapshot(input.head())) {
+    return fail(
+        ErrorCode::kInvalidInput,
+        fmt::format("{0}: a heap snapshot, not a profile: try nodescope heap summary {0}", input.name()));
+  }
   if (format == nullptr) {
     return fail(
         ErrorCode::kInvalidInput,
