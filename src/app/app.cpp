@@ -43,11 +43,11 @@ Arguments take_program(Arguments& arguments) {
   return program;
 }
 
-// "help record" is "record --help".
+// "help record" is "record --help", "help heap summary" is "heap summary --help".
 void ask_for_help(Arguments& arguments) {
   if (arguments[0] != "help") return;
   arguments.erase(arguments.begin());
-  arguments.resize(std::min<std::size_t>(arguments.size(), 1));
+  arguments.resize(std::min<std::size_t>(arguments.size(), 2));
   arguments.emplace_back("--help");
 }
 

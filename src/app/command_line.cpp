@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/commands/heap.h"
 #include "app/help.h"
 #include "app/nearest_word.h"
 #include "app/version.h"
@@ -22,6 +23,7 @@ CommandLine::CommandLine(std::vector<std::string> program)
   add_ps_command(app_, run_);
   add_dump_command(app_, run_);
   add_doctor_command(app_, run_);
+  add_heap_command(app_, run_);
   add_view_command(app_, run_);
   add_flame_command(app_, run_);
   add_report_command(app_, run_);

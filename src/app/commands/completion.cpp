@@ -35,20 +35,35 @@ std::vector<const CLI::App*> visible_commands(const CLI::App& app) {
   return visible;
 }
 
+std::string command_names(const CLI::App& app) {
+  std::string names;
+  for (const CLI::App* command : visible_commands(app))
+    names += (names.empty() ? "" : " ") + command->get_name();
+  return names;
+}
+
 std::string bash_script(const CLI::App& app) {
   std::string names;
   std::string cases;
   for (const CLI::App* command : visible_commands(app)) {
     names += command->get_name() + " ";
-    cases += fmt::format("    {}) words='{}' ;;\n", command->get_name(), option_words(*command));
+    const std::string parts = command_names(*command);
+    for (const CLI::App* part : visible_commands(*command)) {
+      cases += fmt::format("    '{} {}') words='{}' ;;\n", command->get_name(), part->get_name(),
+                           option_words(*part));
+    }
+    cases += parts.empty()
+                 ? fmt::format("    '{} '*) words='{}' ;;\n", command->get_name(), option_words(*command))
+                 : fmt::format("    '{} '*) words='{} {}' first=2 ;;\n", command->get_name(), parts,
+                               option_words(*command));
   }
   return fmt::format(R"(# bash completion for nodescope
 _nodescope() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} words=
-  case ${{COMP_WORDS[1]}} in
+  local current=${{COMP_WORDS[COMP_CWORD]}} words= first=1
+  case "${{COMP_WORDS[1]}} ${{COMP_WORDS[2]}}" in
 {}    *) words='{}{}' ;;
   esac
-  if [ "$COMP_CWORD" -gt 1 ] && [[ $current != -* ]]; then
+  if [ "$COMP_CWORD" -gt "$first" ] && [[ $current != -* ]]; then
     COMPREPLY=($(compgen -f -- "$current"))
   else
     COMPREPLY=($(compgen -W "$words" -- "$current"))
@@ -75,6 +90,11 @@ std::string fish_script(const CLI::App& app) {
         script +=
             fmt::format("complete -c nodescope -n '__fish_seen_subcommand_from {}' -l {}\n", name, word);
       }
+    }
+    const std::string parts = command_names(*command);
+    if (!parts.empty()) {
+      script +=
+          fmt::format("complete -c nodescope -n '__fish_seen_subcommand_from {}' -a '{}'\n", name, parts);
     }
   }
   return script;

@@ -38,6 +38,21 @@ std::string options_text(const CLI::App& command) {
   return text;
 }
 
+// Every command below `app`, and those below them.
+std::string commands_text(const CLI::App& app, const std::string& path) {
+  std::string text;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_group().empty()) continue;
+    const std::string name = path + " " + command->get_name();
+    text +=
+        fmt::format(".SS {}\n{}\n{}", roff(name), roff(command->get_description()), options_text(*command));
+    if (!command->get_footer().empty())
+      text += fmt::format(".PP\n.nf\n{}\n.fi\n", roff(command->get_footer()));
+    text += commands_text(*command, name);
+  }
+  return text;
+}
+
 std::string manual(const CLI::App& app) {
   std::string text = fmt::format(R"(.TH NODESCOPE 1 "" "nodescope {}" "User Commands"
 .SH NAME
@@ -50,14 +65,7 @@ COMMAND [OPTIONS]
 .SH COMMANDS
 )",
                                  kVersion, roff(app.get_description()));
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (command->get_group().empty()) continue;
-    text += fmt::format(".SS nodescope {}\n{}\n{}", roff(command->get_name()),
-                        roff(command->get_description()), options_text(*command));
-    if (!command->get_footer().empty())
-      text += fmt::format(".PP\n.nf\n{}\n.fi\n", roff(command->get_footer()));
-  }
-  return text + R"(.SH EXIT STATUS
+  return text + commands_text(app, "nodescope") + R"(.SH EXIT STATUS
 0 when done, 1 when something failed, 2 for wrong usage, 130 when interrupted.
 .SH FILES
 .TP
