@@ -6,7 +6,7 @@
 #include <chrono>
 #include <thread>
 
-#include "app/stopped_stacks.h"
+#include "capture/stopped_stacks.h"
 
 namespace nodescope {
 

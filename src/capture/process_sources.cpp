@@ -6,7 +6,7 @@
 
 #include "os/machine.h"
 #include "os/procfs.h"
-#include "target/process.h"
+#include "target/live_process.h"
 
 namespace nodescope {
 

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "capture/thread_names.h"
 #include "formats/symbol_name.h"
-#include "target/process.h"
+#include "target/live_process.h"
 
 namespace nodescope {
 
@@ -68,9 +68,9 @@ ProcessStacks::ProcessStacks(pid_t pid, Profile& profile, v8::ViewCache& cache)
 }
 
 void ProcessStacks::open() {
-  auto view = v8::ProcessView::open_any(pid_, cache_, profile_.diagnostics);
-  if (!view) profile_.diagnostics.warn("process could not be looked into", view.error().message);
-  view_ = view ? std::move(*view) : nullptr;
+  auto process = LiveProcess::open(pid_);
+  if (!process) profile_.diagnostics.warn("process could not be looked into", process.error().message);
+  view_ = process ? v8::ProcessView::open_any(std::move(*process), cache_, profile_.diagnostics) : nullptr;
   map_read_ns_ = now_ns();
   map_is_stale_ = false;
   process_id_ = profile_.intern_process(pid_, to_valid_utf8(nodescope::thread_name(pid_, pid_)));

@@ -12,7 +12,7 @@
 #include "formats/symbol_name.h"
 #include "os/procfs.h"
 #include "target/invocation.h"
-#include "target/process.h"
+#include "target/live_process.h"
 
 namespace nodescope {
 

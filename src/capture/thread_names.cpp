@@ -5,7 +5,7 @@
 
 #include "base/path.h"
 #include "base/text.h"
-#include "target/process.h"
+#include "target/live_process.h"
 
 namespace nodescope {
 
@@ -64,8 +64,11 @@ std::string choose_thread_name(std::string_view role, std::string_view own_name,
 
 std::string name_thread(pid_t pid, pid_t tid, const ThreadBegin& begin, v8::ProcessView* view) {
   if (tid == pid) return "main";
-  const std::string own_name = thread_name(pid, tid);
-  const std::string process_name = thread_name(pid, pid);
+  const auto name_of = [&](pid_t thread) {
+    return view != nullptr ? view->process().thread_name(thread) : thread_name(pid, thread);
+  };
+  const std::string own_name = name_of(tid);
+  const std::string process_name = name_of(pid);
   const std::string_view program =
       view != nullptr ? file_name_of(view->process().executable()) : std::string_view();
   return to_valid_utf8(choose_thread_name(find_role(begin, view), own_name,

@@ -59,7 +59,7 @@ class ImageCache {
 // The binaries of one process.
 class Images {
  public:
-  Images(const LiveProcess& process, Memory& memory, ImageCache& cache)
+  Images(const TargetProcess& process, Memory& memory, ImageCache& cache)
       : process_(process), memory_(memory), cache_(cache) {}
 
   // Opens what is executable in the map now.  What cannot be opened is noted once and has no image.
@@ -73,7 +73,7 @@ class Images {
   std::shared_ptr<Image> load(const Region& region, const ImageKey& key, Diagnostics& diagnostics);
   Result<OwnedElf> open(const Region& region);
 
-  const LiveProcess& process_;
+  const TargetProcess& process_;
   Memory& memory_;
   ImageCache& cache_;
   std::vector<std::pair<ImageKey, std::shared_ptr<Image>>> images_;

@@ -1,6 +1,6 @@
 #include "target/node_recognizer.h"
 
-#include "target/process.h"
+#include "target/live_process.h"
 
 namespace nodescope {
 
@@ -44,7 +44,7 @@ Result<std::optional<BinaryVersions>> NodeRecognizer::find_library(pid_t pid) {
   const auto text = read_proc_file(pid, "maps");
   if (!text) return std::unexpected(text.error());
   const MemoryMap map = MemoryMap::parse(*text);
-  std::optional<LiveProcess> process;
+  std::unique_ptr<LiveProcess> process;
   for (const Region& region : map.regions()) {
     if (!region.executable || !region.has_file() || region.range.size_bytes() < kMinCodeBytes) continue;
     const MappedFile key{region.device, region.inode};

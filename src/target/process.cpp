@@ -3,115 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-
-#include "os/machine.h"
-#include "os/process_memory.h"
-#include "os/procfs.h"
-#include "target/container.h"
-#include "target/invocation.h"
+#include <vector>
 
 namespace nodescope {
-
-namespace {
-
-constexpr std::size_t kElfHeaderBytes = 64;
-
-std::string_view without_line_end(std::string_view text) {
-  while (text.ends_with('\n')) text.remove_suffix(1);
-  return text;
-}
-
-Error why_unreadable(pid_t pid, const Error& error) {
-  if (error.code == ErrorCode::kPermission) {
-    return {ErrorCode::kPermission,
-            fmt::format(
-                "process {} may not be looked at: {}; run as its user or as root (sudo), or give this file "
-                "CAP_SYS_PTRACE: setcap cap_sys_ptrace=ep nodescope; inside of a container it needs "
-                "--cap-add SYS_PTRACE",
-                pid, error.message)};
-  }
-  if (process_state(pid) == ProcessState::kEnded)
-    return {ErrorCode::kNotFound, fmt::format("process {} has ended", pid)};
-  return error;
-}
-
-}  // namespace
-
-std::optional<std::uint64_t> process_age_ns(pid_t pid) {
-  const auto text = read_proc_file(pid, "stat");
-  const auto stat = text ? parse_process_stat(*text) : std::nullopt;
-  if (!stat) return std::nullopt;
-  const std::uint64_t now = uptime_ns();
-  return now - std::min(now, stat->start_ticks * clock_tick_ns());
-}
-
-Result<LiveProcess> LiveProcess::open(pid_t pid) {
-  LiveProcess process(pid);
-  const auto status = read_proc_file(pid, "status");
-  if (!status) {
-    if (status.error().code == ErrorCode::kNotFound)
-      return fail(ErrorCode::kNotFound, fmt::format("there is no process {}", pid));
-    return std::unexpected(status.error());
-  }
-  process.innermost_pid_ = parse_innermost_pid(*status).value_or(pid);
-  if (const auto cgroup = read_proc_file(pid, "cgroup")) process.container_id_ = parse_container_id(*cgroup);
-  auto executable = read_proc_link(pid, "exe");
-  if (!executable) return std::unexpected(why_unreadable(pid, executable.error()));
-  process.executable_ = std::move(*executable);
-  if (auto refreshed = process.refresh_map(); !refreshed)
-    return std::unexpected(why_unreadable(pid, refreshed.error()));
-  return process;
-}
-
-Result<void> LiveProcess::refresh_map() {
-  const auto text = read_proc_file(pid_, "maps");
-  if (!text) return std::unexpected(text.error());
-  map_ = MemoryMap::parse(*text);
-  return {};
-}
-
-std::string thread_name(pid_t pid, pid_t tid) {
-  const auto name = read_proc_file(pid, fmt::format("task/{}/comm", tid));
-  return name ? std::string(without_line_end(*name)) : std::string();
-}
-
-Result<std::unique_ptr<ByteSource>> LiveProcess::open_source(const Region& region) const {
-  auto mapped =
-      open_mapped_file(pid_, fmt::format("{:x}-{:x}", region.range.begin.value, region.range.end.value));
-  if (mapped) return mapped;
-  if (region.path == executable_) return open_executable(pid_);
-  return open_in_root(pid_, region.path);
-}
-
-Result<std::unique_ptr<ByteSource>> LiveProcess::open_own_file(const std::string& path) const {
-  return open_own_file_in_root(pid_, path);
-}
-
-Result<std::unique_ptr<ByteSource>> LiveProcess::open_perf_map() const {
-  return open_own_file(fmt::format("/tmp/perf-{}.map", innermost_pid_));
-}
-
-Result<OwnedElf> LiveProcess::open_image(const Region& region) const {
-  auto source = open_source(region);
-  if (!source) return std::unexpected(source.error());
-  auto elf = OwnedElf::read(std::move(*source));
-  if (!elf) return fail(elf.error(), region.path);
-  if (!has_mapped(region, elf->file()))
-    return fail(ErrorCode::kInvalidInput, region.path + " was replaced after the process mapped it");
-  return elf;
-}
-
-// The header in memory, with the places of its tables, decides.
-bool LiveProcess::has_mapped(const Region& region, const ElfFile& file) const {
-  for (const Region& other : map_.regions()) {
-    if (other.inode != region.inode || other.device != region.device || other.offset.value != 0) continue;
-    std::array<std::byte, kElfHeaderBytes> header{};
-    const bool read = read_process_memory(pid_, std::array{RemoteBytes{other.range.begin.value, header}})[0];
-    return !read || std::ranges::equal(header, file.bytes().first(kElfHeaderBytes));
-  }
-  return true;
-}
 
 bool has_v8_metadata(const ElfFile& file) {
   const ElfSymbols symbols = file.dynsym();
@@ -121,7 +15,7 @@ bool has_v8_metadata(const ElfFile& file) {
   return false;
 }
 
-Result<NodeBinary> find_node_binary(const LiveProcess& process) {
+Result<NodeBinary> find_node_binary(const TargetProcess& process) {
   std::vector<const Region*> candidates;
   for (const Region& region : process.map().regions()) {
     if (!region.executable || !region.has_file()) continue;

@@ -2,60 +2,62 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
-#include <vector>
 
+#include "base/byte_source.h"
 #include "base/result.h"
 #include "binary/elf_file.h"
+#include "binary/unwinder.h"
+#include "target/memory.h"
 #include "target/memory_map.h"
 
 namespace nodescope {
 
-// The name that a thread gave itself; empty when it has ended.  That of the main thread is the process's.
-std::string thread_name(pid_t pid, pid_t tid);
+struct TargetThread {
+  pid_t tid = 0;
+  RegisterSet registers;
+  std::uint64_t thread_pointer = 0;  // fs_base; 0: not known
+};
 
-// How long it has been running, to the tick of a hundredth of a second; nothing when it has ended.
-std::optional<std::uint64_t> process_age_ns(pid_t pid);
-
-// A running process: what /proc tells about it.
-class LiveProcess {
+// The threads of a process that stands still for as long as this lives.
+class Standstill {
  public:
-  static Result<LiveProcess> open(pid_t pid);
+  virtual ~Standstill() = default;
+  virtual std::span<const TargetThread> threads() const = 0;
+  // Lets the process go on and returns for how long it stood still: 0 for one that is dead.
+  virtual std::uint64_t resume_ns() = 0;
+};
 
-  pid_t pid() const { return pid_; }
-  // The pid that it has for itself, inside of its container.
-  pid_t innermost_pid() const { return innermost_pid_; }
-  const std::optional<std::string>& container_id() const { return container_id_; }
-  const std::string& executable() const { return executable_; }
+// A process, alive or dead: what is mapped in it, its memory, its threads, and the files behind them.
+class TargetProcess {
+ public:
+  virtual ~TargetProcess() = default;
 
-  const MemoryMap& map() const { return map_; }
-  Result<void> refresh_map();
+  virtual pid_t pid() const = 0;
+  virtual const std::string& executable() const = 0;
+  virtual const std::optional<std::string>& container_id() const = 0;
 
-  // The file behind a region, as it was when it was mapped, also from inside of a container and when its name
-  // is gone.
-  Result<OwnedElf> open_image(const Region& region) const;
+  virtual const MemoryMap& map() const = 0;
+  // Reads the map again where it may have changed.
+  virtual Result<void> refresh_map() = 0;
+  virtual Memory& memory() = 0;
+  virtual Result<std::unique_ptr<Standstill>> stop() = 0;
+  // The name that the thread gave itself; empty when it is not known.
+  virtual std::string thread_name(pid_t tid) const = 0;
 
-  // A file that the process writes about itself, as it names it inside of its container: not a link, and not
-  // another user's.
-  Result<std::unique_ptr<ByteSource>> open_own_file(const std::string& path) const;
-  // kNotFound: it writes none.
-  Result<std::unique_ptr<ByteSource>> open_perf_map() const;
-
+  // The binary that a region was mapped from.
+  virtual Result<OwnedElf> open_image(const Region& region) const = 0;
   // Whether `file` is what is mapped there: a file may be replaced under the same name.
-  bool has_mapped(const Region& region, const ElfFile& file) const;
+  virtual bool has_mapped(const Region& region, const ElfFile& file) const = 0;
 
- private:
-  explicit LiveProcess(pid_t pid) : pid_(pid) {}
-
-  Result<std::unique_ptr<ByteSource>> open_source(const Region& region) const;
-
-  pid_t pid_;
-  pid_t innermost_pid_ = 0;
-  std::optional<std::string> container_id_;
-  std::string executable_;
-  MemoryMap map_;
+  // A file that the process writes about itself, as it names it inside of its container.
+  virtual Result<std::unique_ptr<ByteSource>> open_own_file(const std::string& path) const = 0;
+  // kNotFound: it writes none.
+  virtual Result<std::unique_ptr<ByteSource>> open_perf_map() const = 0;
 };
 
 // The binary that holds V8: the executable, or a library such as libnode.so.
@@ -71,6 +73,6 @@ struct NodeBinary {
 bool has_v8_metadata(const ElfFile& file);
 
 // kUnsupported when no mapped binary holds V8.
-Result<NodeBinary> find_node_binary(const LiveProcess& process);
+Result<NodeBinary> find_node_binary(const TargetProcess& process);
 
 }  // namespace nodescope

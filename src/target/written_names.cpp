@@ -48,7 +48,7 @@ std::string_view WrittenNames::name_at(Address pc) const {
   return name == nullptr ? std::string_view() : texts_[*name];
 }
 
-std::string WrittenNames::find(const LiveProcess& process, Address pc, Diagnostics& diagnostics) {
+std::string WrittenNames::find(const TargetProcess& process, Address pc, Diagnostics& diagnostics) {
   const auto now = std::chrono::steady_clock::now();
   if (now - read_time_ > kReadInterval) {
     read_time_ = now;
@@ -58,7 +58,7 @@ std::string WrittenNames::find(const LiveProcess& process, Address pc, Diagnosti
   return std::string(name_at(pc));
 }
 
-void WrittenNames::read_map(const LiveProcess& process, Diagnostics& diagnostics) {
+void WrittenNames::read_map(const TargetProcess& process, Diagnostics& diagnostics) {
   if (map_.source == nullptr && !map_.given_up) {
     auto source = process.open_perf_map();
     if (source) {
@@ -72,7 +72,7 @@ void WrittenNames::read_map(const LiveProcess& process, Diagnostics& diagnostics
             [&](std::string_view text, bool) -> Result<std::size_t> { return add_map(text); });
 }
 
-void WrittenNames::read_dump(const LiveProcess& process, Diagnostics& diagnostics) {
+void WrittenNames::read_dump(const TargetProcess& process, Diagnostics& diagnostics) {
   if (dump_.source == nullptr && !dump_.given_up) {
     const auto region = std::ranges::find_if(
         process.map().regions(), [](const Region& mapped) { return is_jitdump_path(mapped.path); });

@@ -23,7 +23,7 @@ class WrittenNames {
  public:
   // The name of the newest code that was noted to cover `pc`; empty: none.  Nothing is ever taken back, so it
   // may be about code that is gone.
-  std::string find(const LiveProcess& process, Address pc, Diagnostics& diagnostics);
+  std::string find(const TargetProcess& process, Address pc, Diagnostics& diagnostics);
 
   // The next bytes of a map or a dump; the number of those that need not come again.
   std::size_t add_map(std::string_view text);
@@ -39,8 +39,8 @@ class WrittenNames {
     bool given_up = false;
   };
 
-  void read_map(const LiveProcess& process, Diagnostics& diagnostics);
-  void read_dump(const LiveProcess& process, Diagnostics& diagnostics);
+  void read_map(const TargetProcess& process, Diagnostics& diagnostics);
+  void read_dump(const TargetProcess& process, Diagnostics& diagnostics);
   template <typename Add>
   void read_gain(GrowingFile& file, Diagnostics& diagnostics, Add add);
   void note(Range<Address> range, std::string_view name);

@@ -44,6 +44,7 @@ struct Frame {
   std::int32_t function_offset = -1;   // where in the script the function begins; -1: not known
   TaggedWord shared;                   // the SharedFunctionInfo; zero: none
   Address pc;                          // of code that has no function; zero: it has
+  Address frame_pointer;               // where rbp points while it runs; zero: it has no frame of its own
   std::optional<Arguments> arguments;  // where they were asked for and are in the frame
 };
 

@@ -50,38 +50,35 @@ struct ProcessView::V8 {
   std::optional<ExitFrames> exit_frames;  // of a program, not of a library
 };
 
-ProcessView::ProcessView(LiveProcess process, ViewCache& cache)
+ProcessView::ProcessView(std::unique_ptr<TargetProcess> process, ViewCache& cache)
     : process_(std::move(process)),
-      memory_(process_.pid()),
+      memory_(process_->memory()),
       stack_and_memory_(memory_),
-      images_(process_, memory_, cache.images()) {}
+      images_(*process_, memory_, cache.images()) {}
 
 ProcessView::~ProcessView() = default;
 
-Result<std::unique_ptr<ProcessView>> ProcessView::open(pid_t pid, ViewCache& cache,
-                                                       Diagnostics& diagnostics) {
-  auto view = open_any(pid, cache, diagnostics);
-  if (!view) return view;
-  if ((*view)->v8_ != nullptr) {
-    (*view)->find_exit_frames();
+Result<std::unique_ptr<ProcessView>> ProcessView::open(std::unique_ptr<TargetProcess> process,
+                                                       ViewCache& cache, Diagnostics& diagnostics) {
+  auto view = open_any(std::move(process), cache, diagnostics);
+  if (view->v8_ != nullptr) {
+    view->find_exit_frames();
     return view;
   }
   // Why not: it is another program, or its files cannot be read.
-  auto binary = find_node_binary((*view)->process_);
+  auto binary = find_node_binary(*view->process_);
   if (!binary) return std::unexpected(binary.error());
   auto engine = Engine::read(binary->elf.file());
   if (!engine) return fail(engine.error(), binary->path);
   return fail(ErrorCode::kUnsupported, binary->path + " could not be read");
 }
 
-Result<std::unique_ptr<ProcessView>> ProcessView::open_any(pid_t pid, ViewCache& cache,
-                                                           Diagnostics& diagnostics) {
-  auto process = LiveProcess::open(pid);
-  if (!process) return std::unexpected(process.error());
-  std::unique_ptr<ProcessView> view(new ProcessView(std::move(*process), cache));
+std::unique_ptr<ProcessView> ProcessView::open_any(std::unique_ptr<TargetProcess> process, ViewCache& cache,
+                                                   Diagnostics& diagnostics) {
+  std::unique_ptr<ProcessView> view(new ProcessView(std::move(process), cache));
   view->images_.load_all(diagnostics);
   view->find_engine(cache, diagnostics);
-  for (const Region& region : view->process_.map().regions()) {
+  for (const Region& region : view->process_->map().regions()) {
     Image* image = region.executable ? view->images_.find(region) : nullptr;
     if (image != nullptr) image->prepare();
   }
@@ -92,12 +89,12 @@ Result<std::unique_ptr<ProcessView>> ProcessView::open_any(pid_t pid, ViewCache&
 // The program itself, or a library such as libnode.so.
 void ProcessView::find_engine(ViewCache& cache, Diagnostics& diagnostics) {
   std::vector<const Region*> candidates;
-  for (const Region& region : process_.map().regions()) {
+  for (const Region& region : process_->map().regions()) {
     if (region.executable && region.has_file() && images_.find(region) != nullptr)
       candidates.push_back(&region);
   }
   std::ranges::stable_partition(candidates,
-                                [&](const Region* region) { return region->path == process_.executable(); });
+                                [&](const Region* region) { return region->path == process_->executable(); });
   for (const Region* region : candidates) {
     const ImageKey key = key_of(*region);
     const auto engine = cache.engine(key, images_.find(*region)->file());
@@ -117,8 +114,8 @@ void ProcessView::find_engine(ViewCache& cache, Diagnostics& diagnostics) {
 }
 
 void ProcessView::find_exit_frames() {
-  for (const Region& region : process_.map().regions()) {
-    if (!region.executable || !is_node_binary(region) || region.path != process_.executable()) continue;
+  for (const Region& region : process_->map().regions()) {
+    if (!region.executable || !is_node_binary(region) || region.path != process_->executable()) continue;
     v8_->exit_frames = ExitFrames::find(images_.find(region)->file());
     return;
   }
@@ -129,7 +126,7 @@ const Layout* ProcessView::layout() const {
 }
 
 Result<void> ProcessView::refresh_map(Diagnostics& diagnostics) {
-  if (auto refreshed = process_.refresh_map(); !refreshed) return refreshed;
+  if (auto refreshed = process_->refresh_map(); !refreshed) return refreshed;
   images_.load_all(diagnostics);
   space_ = derive_code_space();
   return {};
@@ -159,7 +156,7 @@ bool ProcessView::is_node_binary(const Region& region) const {
 // for the moments in which it writes to it.
 std::vector<Range<Address>> ProcessView::derive_generated_code() const {
   std::vector<Range<Address>> ranges;
-  for (const Region& region : process_.map().regions()) {
+  for (const Region& region : process_->map().regions()) {
     if (!region.anonymous()) continue;
     if (region.executable) {
       ranges.push_back(region.range);
@@ -187,7 +184,7 @@ CodeSpace ProcessView::derive_code_space() {
   if (v8_ == nullptr) return {};
   generated_code_ = derive_generated_code();
   for (const Range<Address>& range : generated_code_) areas.push_back({range, CodeSpace::Kind::kGenerated});
-  for (const Region& region : process_.map().regions()) {
+  for (const Region& region : process_->map().regions()) {
     if (!region.executable || !is_node_binary(region)) continue;
     const Address file_begin = region.range.begin - region.offset.value;
     const Range<Address> builtins{file_begin + v8_->engine->builtins.begin.value,
@@ -207,7 +204,7 @@ bool ProcessView::is_known_code(Range<Address> range) const {
 }
 
 std::optional<Symbol> ProcessView::symbol_at(Address pc) {
-  const Region* region = process_.map().find(pc);
+  const Region* region = process_->map().find(pc);
   Image* image = region == nullptr ? nullptr : images_.find(*region);
   if (image == nullptr) return std::nullopt;
   const auto address = image->file().to_address(region->offset + (pc - region->range.begin));
@@ -216,7 +213,7 @@ std::optional<Symbol> ProcessView::symbol_at(Address pc) {
 
 NativeSymbol ProcessView::resolve(const NativeFrame& frame, Diagnostics& diagnostics) {
   const Address pc = frame.is_return_address ? frame.pc - 1 : frame.pc;
-  const Region* region = process_.map().find(pc);
+  const Region* region = process_->map().find(pc);
   if (region == nullptr) return {};
   if (region->executable && is_generated_code_path(region->path)) {
     std::string written = written_name(pc, diagnostics);
@@ -228,7 +225,7 @@ NativeSymbol ProcessView::resolve(const NativeFrame& frame, Diagnostics& diagnos
 
 CodeRegion ProcessView::find(Address pc) {
   if (space_.kind(pc) != CodeSpace::Kind::kOther) return {CodeKind::kFramed, space_.area(pc), nullptr, 0};
-  const Region* region = process_.map().find(pc);
+  const Region* region = process_->map().find(pc);
   if (region == nullptr || !region->executable) return {CodeKind::kUnknown, {pc, pc + 1}, nullptr, 0};
   // Beside builtins within one mapping the answer holds for this place only.
   Range<Address> range = region->range;
@@ -243,7 +240,7 @@ CodeRegion ProcessView::find(Address pc) {
 // Code of a binary comes from its file, so that it is there when the process has ended.
 std::span<const std::byte> ProcessView::code(Range<Address> range) {
   constexpr std::uint64_t kMaxBytes = 64 * 1024;
-  const Region* region = process_.map().find(range.begin);
+  const Region* region = process_->map().find(range.begin);
   const Image* image = region == nullptr || !region->executable ? nullptr : images_.find(*region);
   if (image != nullptr) {
     const auto address = image->file().to_address(region->offset + (range.begin - region->range.begin));
@@ -261,7 +258,7 @@ std::optional<Address> ProcessView::function_begin(Address pc) {
     const CodeFinder::Found* found = v8_->codes.find(pc, space_.area(pc));
     return found == nullptr ? std::nullopt : std::optional(found->code.instructions().begin);
   }
-  const Region* region = process_.map().find(pc);
+  const Region* region = process_->map().find(pc);
   const auto symbol = symbol_at(pc);
   if (region == nullptr || !symbol) return std::nullopt;
   const Image* image = images_.find(*region);
@@ -273,7 +270,7 @@ std::optional<Address> ProcessView::function_begin(Address pc) {
 // The thread's own data lie at the beginning, some 2 KB with glibc, then the frames of its first functions.
 std::vector<std::string> ProcessView::functions_at_stack_begin(Address stack_pointer) {
   constexpr std::uint64_t kBytes = 8192;
-  const Region* region = process_.map().find(stack_pointer);
+  const Region* region = process_->map().find(stack_pointer);
   if (region == nullptr) return {};
   std::vector<std::uint64_t> words(std::min(region->range.end - stack_pointer, kBytes) /
                                    sizeof(std::uint64_t));
@@ -282,7 +279,7 @@ std::vector<std::string> ProcessView::functions_at_stack_begin(Address stack_poi
   std::vector<std::string> names;
   for (std::size_t i = words.size(); i-- > 0;) {
     const Address pc{words[i]};
-    const Region* code = process_.map().find(pc);
+    const Region* code = process_->map().find(pc);
     if (code == nullptr || !code->executable || !code->has_file()) continue;
     if (const auto symbol = symbol_at(pc - 1)) names.push_back(display_name(*symbol));
   }
@@ -290,7 +287,7 @@ std::vector<std::string> ProcessView::functions_at_stack_begin(Address stack_poi
 }
 
 std::string ProcessView::copy_stack(Address stack_pointer) {
-  const Region* region = process_.map().find(stack_pointer);
+  const Region* region = process_->map().find(stack_pointer);
   if (region == nullptr) return {};
   std::string stack(std::min(region->range.end - stack_pointer, kMaxStackBytes), '\0');
   memory_.prefetch(std::array{Range<Address>{stack_pointer, stack_pointer + stack.size()}});
@@ -367,6 +364,9 @@ Stack ProcessView::walk(const RegisterSet& registers, StackSnapshot snapshot, Wa
                               has_registers ? &registers : nullptr,
                               from.stands_still};
     std::vector<Frame> logical = v8_->reader.read(frame);
+    if (!frame.frameless) {
+      for (Frame& each : logical) each.frame_pointer = frame.frame_pointer;
+    }
     if (reads_arguments_) add_arguments(frame, logical.back());
     if (!logical.back().shared.is_object()) logical.back().pc = frame.is_leaf ? pc : pc - 1;
     std::ranges::move(std::views::reverse(logical), std::back_inserter(stack.entries));

@@ -10,7 +10,6 @@
 #include "base/result.h"
 #include "binary/unwinder.h"
 #include "target/images.h"
-#include "target/live_memory.h"
 #include "target/process.h"
 #include "target/snapshot_memory.h"
 #include "target/written_names.h"
@@ -46,16 +45,19 @@ struct NativeSymbol {
   bool is_written = false;  // a WrittenNames' name: another may be there soon
 };
 
-// Everything that is needed to read the stacks of a live process, prepared while it runs.
+// Everything that is needed to read the stacks of a process; of a live one it is prepared while it runs.
 class ProcessView final : private CodeMap {
  public:
   // For stacks of a process that stands still.  kUnsupported unless it runs Node.js.
-  static Result<std::unique_ptr<ProcessView>> open(pid_t pid, ViewCache& cache, Diagnostics& diagnostics);
+  static Result<std::unique_ptr<ProcessView>> open(std::unique_ptr<TargetProcess> process, ViewCache& cache,
+                                                   Diagnostics& diagnostics);
   // Any program; one that is not Node.js has only native frames.
-  static Result<std::unique_ptr<ProcessView>> open_any(pid_t pid, ViewCache& cache, Diagnostics& diagnostics);
+  static std::unique_ptr<ProcessView> open_any(std::unique_ptr<TargetProcess> process, ViewCache& cache,
+                                               Diagnostics& diagnostics);
   ~ProcessView() override;
 
-  const LiveProcess& process() const { return process_; }
+  const TargetProcess& process() const { return *process_; }
+  TargetProcess& process() { return *process_; }
   // Null when it is not Node.js.
   const Layout* layout() const;
 
@@ -84,7 +86,7 @@ class ProcessView final : private CodeMap {
   // What the process itself has written down about generated code at `pc`; empty: nothing.  It may be about
   // code that was there before.
   std::string written_name(Address pc, Diagnostics& diagnostics) {
-    return written_names_.find(process_, pc, diagnostics);
+    return written_names_.find(*process_, pc, diagnostics);
   }
   const std::string& script_name(ScriptId script) const;
   std::optional<LineColumn> place(ScriptId script, std::int32_t offset);
@@ -92,7 +94,7 @@ class ProcessView final : private CodeMap {
  private:
   struct V8;
 
-  ProcessView(LiveProcess process, ViewCache& cache);
+  ProcessView(std::unique_ptr<TargetProcess> process, ViewCache& cache);
 
   void find_engine(ViewCache& cache, Diagnostics& diagnostics);
   void find_exit_frames();
@@ -118,8 +120,8 @@ class ProcessView final : private CodeMap {
   std::string copy_stack(Address stack_pointer);
   std::optional<Symbol> symbol_at(Address pc);
 
-  LiveProcess process_;
-  LiveMemory memory_;
+  std::unique_ptr<TargetProcess> process_;
+  Memory& memory_;
   SnapshotMemory stack_and_memory_;
   Images images_;
   std::vector<Range<Address>> generated_code_;  // sorted

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "json/writer.h"
 #include "os/file.h"
+#include "target/live_process.h"
 #include "target/machine_check.h"
 #include "v8/process_view.h"
 
@@ -75,7 +76,9 @@ Result<BinaryReport> examine_binary(const std::string& path) {
 
 Result<void> examine_process(pid_t pid, Report& report) {
   v8::ViewCache cache;
-  auto view = v8::ProcessView::open(pid, cache, report.diagnostics);
+  auto process = LiveProcess::open(pid);
+  if (!process) return std::unexpected(process.error());
+  auto view = v8::ProcessView::open(std::move(*process), cache, report.diagnostics);
   if (!view) return std::unexpected(view.error());
   report.binary = describe(*(*view)->layout(), (*view)->process().executable());
   const auto counts = test_walker(**view, report.diagnostics);

@@ -9,12 +9,13 @@
 #include "app/commands/command.h"
 #include "app/function_report.h"
 #include "app/output.h"
-#include "app/stopped_stacks.h"
 #include "app/target_options.h"
 #include "base/text.h"
+#include "capture/stopped_stacks.h"
 #include "capture/thread_names.h"
 #include "formats/symbol_name.h"
 #include "json/writer.h"
+#include "target/live_process.h"
 #include "v8/process_view.h"
 
 namespace nodescope {
@@ -110,7 +111,9 @@ Result<Dump> take_dump(std::int32_t pid, bool arguments) {
   Dump dump;
   dump.pid = pid;
   v8::ViewCache cache;
-  auto view = v8::ProcessView::open(pid, cache, dump.diagnostics);
+  auto process = LiveProcess::open(pid);
+  if (!process) return std::unexpected(process.error());
+  auto view = v8::ProcessView::open(std::move(*process), cache, dump.diagnostics);
   if (!view) return std::unexpected(view.error());
   dump.versions = (*view)->layout()->versions;
   if (arguments) (*view)->read_arguments();

@@ -13,7 +13,7 @@
 #include "os/ptrace.h"
 #include "support/sanitizers.h"
 #include "target/live_memory.h"
-#include "target/process.h"
+#include "target/live_process.h"
 
 namespace nodescope {
 namespace {
@@ -108,8 +108,8 @@ TEST(LiveMemory, ReadsAcrossPagesAndKeepsThemUntilForgotten) {
 TEST(NodeBinary, ThisProgramIsNotNode) {
   const auto process = LiveProcess::open(::getpid());
   ASSERT_TRUE(process) << process.error().message;
-  EXPECT_EQ(process->innermost_pid(), ::getpid());
-  const auto binary = find_node_binary(*process);
+  EXPECT_EQ((*process)->innermost_pid(), ::getpid());
+  const auto binary = find_node_binary(**process);
   ASSERT_FALSE(binary);
   EXPECT_EQ(binary.error().code, ErrorCode::kUnsupported);
 }

@@ -5,9 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/diagnostics.h"
 #include "base/result.h"
-#include "binary/unwinder.h"
-#include "os/ptrace.h"
 #include "v8/process_view.h"
 
 namespace nodescope {
@@ -24,10 +23,8 @@ struct StoppedStacks {
   std::uint64_t stopped_ns = 0;
 };
 
-RegisterSet register_set(const ThreadRegisters& from);
-
 // Stops the process, reads its stacks and lets it go on: names of native code, lines and files are looked up
-// afterwards.
+// afterwards.  One that is dead is read as it died.
 Result<StoppedStacks> read_stopped_stacks(v8::ProcessView& view, Diagnostics& diagnostics);
 
 }  // namespace nodescope
