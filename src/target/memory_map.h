@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "binary/address.h"
@@ -34,6 +35,10 @@ class MemoryMap {
 
   // Lines that are not understood, and lines against the order of addresses, are left out.
   static MemoryMap parse(std::string_view text);
+
+  MemoryMap() = default;
+  // By address, without overlaps.
+  explicit MemoryMap(std::vector<Region> regions) : regions_(std::move(regions)) {}
 
   // Null where nothing is mapped.
   const Region* find(Address address) const;

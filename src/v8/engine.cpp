@@ -4,6 +4,7 @@
 
 #include "binary/embedded_builtins.h"
 #include "target/process.h"
+#include "v8/metadata.h"
 
 namespace nodescope::v8 {
 
@@ -14,7 +15,8 @@ Result<Engine> Engine::read(const ElfFile& file) {
   const auto builtins = find_embedded_builtins(file);
   const auto begin = builtins ? file.to_offset(builtins->begin) : std::nullopt;
   if (!begin) return fail(ErrorCode::kUnsupported, "V8's builtins were not found");
-  return Engine{std::move(*layout), {*begin, *begin + builtins->size_bytes()}};
+  const ValueFacts values = ValueFacts::read(Metadata::read(file), *layout);
+  return Engine{std::move(*layout), {*begin, *begin + builtins->size_bytes()}, values};
 }
 
 void ViewCache::read_ahead(const std::string& path) {

@@ -9,6 +9,7 @@
 #include "binary/elf_file.h"
 #include "target/images.h"
 #include "v8/layout.h"
+#include "v8/value_facts.h"
 
 namespace nodescope::v8 {
 
@@ -16,6 +17,7 @@ namespace nodescope::v8 {
 struct Engine {
   Layout layout;
   Range<FileOffset> builtins;  // its embedded builtins
+  ValueFacts values = {};
 
   // kNotFound when the binary does not hold V8; kUnsupported when it cannot be made use of.
   static Result<Engine> read(const ElfFile& file);

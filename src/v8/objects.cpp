@@ -20,6 +20,7 @@ struct ScopeFlags {
   bool has_receiver_info() const { return ((value >> 7) & 3) == 1 || ((value >> 7) & 3) == 2; }
   bool has_saved_class() const { return ((value >> 10) & 1) != 0; }
   bool has_function_variable() const { return ((value >> 12) & 3) != 0; }
+  bool has_context_function_variable() const { return ((value >> 12) & 3) == 2; }
   bool has_inferred_name() const { return ((value >> 14) & 1) != 0; }
 };
 
@@ -38,21 +39,29 @@ class ScopeFields {
     return ScopeFlags{static_cast<std::uint32_t>(word->value >> 32)};
   }
 
-  // From after the flags up to the variable that holds the function's own name.  False: not a ScopeInfo.
-  bool skip_to_function_variable(ScopeFlags flags) {
+  // From after the flags up to the names of the variables in the context, of which there are so many.
+  // Nothing: not a ScopeInfo.
+  std::optional<std::uint64_t> skip_to_locals(ScopeFlags flags) {
     take();  // parameters
     const auto locals = take();
-    if (!locals || !locals->is_smi() || locals->smi() < 0 || locals->smi() > kMaxContextLocals) return false;
-    const auto count = static_cast<std::uint64_t>(locals->smi());
+    if (!locals || !locals->is_smi() || locals->smi() < 0 || locals->smi() > kMaxContextLocals)
+      return std::nullopt;
     if (has_raw_flags()) read_positions();
     const std::uint32_t module_scope = has_raw_flags() ? 5 : 3;
     if (version_ >= Version{12, 1, 0} && flags.scope_type() == module_scope) skip(1);
-    if (version_ < Version{9, 8, 0}) {
-      skip(2 * count);
-    } else {
-      constexpr std::uint64_t kMaxInlinedNames = 75;  // more are in a hash table
-      skip((count < kMaxInlinedNames ? count : 1) + count);
-    }
+    return static_cast<std::uint64_t>(locals->smi());
+  }
+
+  bool has_inlined_names(std::uint64_t count) const {
+    constexpr std::uint64_t kMaxInlinedNames = 75;  // more are in a hash table
+    return version_ < Version{9, 8, 0} || count < kMaxInlinedNames;
+  }
+
+  // From after the flags up to the variable that holds the function's own name.  False: not a ScopeInfo.
+  bool skip_to_function_variable(ScopeFlags flags) {
+    const auto count = skip_to_locals(flags);
+    if (!count) return false;
+    skip((has_inlined_names(*count) ? *count : 1) + *count);
     if (flags.has_saved_class()) skip(1);
     if (version_ < Version{9, 8, 0} && flags.has_receiver_info()) skip(1);
     return true;
@@ -89,6 +98,23 @@ class ScopeFields {
   std::int32_t start_ = -1;
   std::int32_t end_ = -1;
 };
+
+// NameToIndexHashTable: three words of counts, then pairs of a name and its index.
+std::vector<std::string> names_by_index(Heap& heap, TaggedWord table, std::uint64_t count) {
+  constexpr std::int32_t kPrefix = 3;
+  constexpr std::int64_t kElements = 16;
+  std::vector<std::string> names(count);
+  const std::int32_t length = heap.array_length(table).value_or(0);
+  for (std::int32_t i = kPrefix; i + 1 < length; i += 2) {
+    const auto name = heap.field(table, kElements + std::int64_t{8} * i);
+    const auto index = heap.field(table, kElements + std::int64_t{8} * (i + 1));
+    if (!name || !index) break;
+    if (!index->is_smi() || index->smi() < 0 || static_cast<std::uint64_t>(index->smi()) >= count) continue;
+    if (heap.is_string(*name))
+      names[static_cast<std::size_t>(index->smi())] = load_name(heap, *name).value_or("");
+  }
+  return names;
+}
 
 std::optional<TaggedWord> script_of(Heap& heap, TaggedWord shared) {
   const Layout& layout = heap.layout();
@@ -148,6 +174,28 @@ std::optional<ScopeInfo> ScopeInfo::load(Heap& heap, TaggedWord word) {
   info.start_ = fields.start();
   info.end_ = fields.end();
   return info;
+}
+
+std::optional<ContextNames> load_context_names(Heap& heap, TaggedWord scope_info) {
+  if (!heap.is(scope_info, heap.layout().type_scope_info)) return std::nullopt;
+  ScopeFields fields(heap, scope_info);
+  const auto flags = fields.read_flags();
+  const auto count = flags ? fields.skip_to_locals(*flags) : std::nullopt;
+  if (!count) return std::nullopt;
+  ContextNames names;
+  names.has_function_variable = flags->has_context_function_variable();
+  if (fields.has_inlined_names(*count)) {
+    for (std::uint64_t i = 0; i < *count; ++i) {
+      const auto name = fields.take();
+      if (!name) return std::nullopt;
+      names.locals.push_back(load_name(heap, *name).value_or(""));
+    }
+    return names;
+  }
+  const auto table = fields.take();
+  if (!table) return std::nullopt;
+  names.locals = names_by_index(heap, *table, *count);
+  return names;
 }
 
 // The numbers of the kinds of functions, in V8 9.4 to 14.6 (src/objects/function-kind.h).

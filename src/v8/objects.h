@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "v8/heap.h"
 
@@ -28,6 +29,13 @@ class ScopeInfo {
   std::int32_t start_ = -1;
   std::int32_t end_ = -1;
 };
+
+// The variables that a scope keeps in its context, in the order of their slots.
+struct ContextNames {
+  std::vector<std::string> locals;     // empty: it could not be read
+  bool has_function_variable = false;  // one more slot, after them, is the function itself
+};
+std::optional<ContextNames> load_context_names(Heap& heap, TaggedWord scope_info);
 
 // The part of a function that all its closures share.
 class SharedFunctionInfo {

@@ -125,6 +125,18 @@ const Layout* ProcessView::layout() const {
   return v8_ == nullptr ? nullptr : &v8_->engine->layout;
 }
 
+const Engine* ProcessView::engine() const {
+  return v8_ == nullptr ? nullptr : v8_->engine.get();
+}
+
+Heap& ProcessView::heap() {
+  return v8_->heap;
+}
+
+Scripts& ProcessView::scripts() {
+  return v8_->scripts;
+}
+
 Result<void> ProcessView::refresh_map(Diagnostics& diagnostics) {
   if (auto refreshed = process_->refresh_map(); !refreshed) return refreshed;
   images_.load_all(diagnostics);

@@ -60,6 +60,10 @@ class ProcessView final : private CodeMap {
   TargetProcess& process() { return *process_; }
   // Null when it is not Node.js.
   const Layout* layout() const;
+  const Engine* engine() const;
+  // Only of Node.js, and while the process stands still.
+  Heap& heap();
+  Scripts& scripts();
 
   // The process may have mapped something since the last time.
   Result<void> refresh_map(Diagnostics& diagnostics);

@@ -17,6 +17,7 @@ using Run = std::function<Result<void>()>;
 
 // Each adds one subcommand with its options to `app`.
 void add_collapse_command(CLI::App& app, Run& run);
+void add_core_command(CLI::App& app, Run& run);
 void add_convert_command(CLI::App& app, Run& run);
 // `exit_code` outlives `run`, which sets it where a limit of --fail-if is exceeded.
 void add_diff_command(CLI::App& app, Run& run, int& exit_code);

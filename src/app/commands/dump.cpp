@@ -9,6 +9,7 @@
 #include "app/commands/command.h"
 #include "app/function_report.h"
 #include "app/output.h"
+#include "app/stack_dump.h"
 #include "app/target_options.h"
 #include "base/text.h"
 #include "capture/stopped_stacks.h"
@@ -49,6 +50,7 @@ struct DumpedThread {
 };
 
 struct Dump {
+  std::string title;
   std::int32_t pid = 0;
   v8::BinaryVersions versions;
   std::uint64_t stopped_ns = 0;
@@ -107,26 +109,24 @@ std::string thread_name(v8::ProcessView& view, const DumpedThread& thread, Addre
 }
 
 // The process stands still only while stacks are read; names and lines are looked up afterwards.
-Result<Dump> take_dump(std::int32_t pid, bool arguments) {
+Result<Dump> take_dump(v8::ProcessView& view, const StackDumpOptions& options, Diagnostics diagnostics) {
   Dump dump;
-  dump.pid = pid;
-  v8::ViewCache cache;
-  auto process = LiveProcess::open(pid);
-  if (!process) return std::unexpected(process.error());
-  auto view = v8::ProcessView::open(std::move(*process), cache, dump.diagnostics);
-  if (!view) return std::unexpected(view.error());
-  dump.versions = (*view)->layout()->versions;
-  if (arguments) (*view)->read_arguments();
-  const auto stopped = read_stopped_stacks(**view, dump.diagnostics);
+  dump.title = options.title;
+  dump.pid = view.process().pid();
+  dump.diagnostics = std::move(diagnostics);
+  dump.versions = view.layout()->versions;
+  if (options.arguments) view.read_arguments();
+  const auto stopped = read_stopped_stacks(view, dump.diagnostics);
   if (!stopped) return std::unexpected(stopped.error());
   dump.stopped_ns = stopped->stopped_ns;
   for (const ThreadStack& read : stopped->threads) {
+    if (options.thread && read.tid != *options.thread) continue;
     DumpedThread& thread = dump.threads.emplace_back(DumpedThread{read.tid, {}, {}, read.stack.end});
     for (const v8::StackEntry& entry : read.stack.entries) {
       thread.frames.push_back(
-          std::visit([&](const auto& frame) { return describe(**view, frame, dump.diagnostics); }, entry));
+          std::visit([&](const auto& frame) { return describe(view, frame, dump.diagnostics); }, entry));
     }
-    thread.name = thread_name(**view, thread, read.stack_pointer);
+    thread.name = thread_name(view, thread, read.stack_pointer);
     if (read.stack.has_gap) {
       dump.diagnostics.warn("native frames are missing before the JavaScript part of a stack",
                             fmt::format("thread {}", thread.tid));
@@ -136,6 +136,8 @@ Result<Dump> take_dump(std::int32_t pid, bool arguments) {
                             fmt::format("thread {} ends at {}", thread.tid, to_string(thread.end)));
     }
   }
+  if (options.thread && dump.threads.empty())
+    return fail(ErrorCode::kNotFound, fmt::format("process {} has no thread {}", dump.pid, *options.thread));
   return dump;
 }
 
@@ -169,8 +171,10 @@ std::string frame_text(const DumpedFrame& frame) {
 }
 
 std::string dump_text(const Dump& dump) {
-  std::string text = fmt::format("Process {}, Node.js {}, V8 {}; stopped for {}\n", dump.pid,
-                                 dump.versions.node, dump.versions.v8, human_duration_ns(dump.stopped_ns));
+  std::string text =
+      fmt::format("{} {}, Node.js {}, V8 {}", dump.title, dump.pid, dump.versions.node, dump.versions.v8);
+  if (dump.stopped_ns != 0) text += fmt::format("; stopped for {}", human_duration_ns(dump.stopped_ns));
+  text += '\n';
   for (const DumpedThread& thread : dump.threads) {
     text += fmt::format("\nThread {} {}\n", thread.tid, printable(thread.name));
     for (const DumpedFrame& frame : thread.frames) text += frame_text(frame);
@@ -239,14 +243,26 @@ Result<void> write_json(const Dump& dump, ByteSink& sink) {
 Result<void> run_dump(const Options& options) {
   const auto pid = select_one_target(options.target.spec());
   if (!pid) return std::unexpected(pid.error());
-  const auto dump = take_dump(*pid, options.arguments);
-  if (!dump) return std::unexpected(dump.error());
+  Diagnostics diagnostics;
+  v8::ViewCache cache;
+  auto process = LiveProcess::open(*pid);
+  if (!process) return std::unexpected(process.error());
+  auto view = v8::ProcessView::open(std::move(*process), cache, diagnostics);
+  if (!view) return std::unexpected(view.error());
+  const StackDumpOptions dump{.json = options.json, .arguments = options.arguments};
   return write_output(options.output, [&](ByteSink& sink) {
-    return options.json ? write_json(*dump, sink) : sink.write(dump_text(*dump));
+    return write_stack_dump(**view, dump, std::move(diagnostics), sink);
   });
 }
 
 }  // namespace
+
+Result<void> write_stack_dump(v8::ProcessView& view, const StackDumpOptions& options, Diagnostics diagnostics,
+                              ByteSink& sink) {
+  const auto dump = take_dump(view, options, std::move(diagnostics));
+  if (!dump) return std::unexpected(dump.error());
+  return options.json ? write_json(*dump, sink) : sink.write(dump_text(*dump));
+}
 
 void add_dump_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<Options>();
