@@ -16,6 +16,7 @@ struct StackDumpOptions {
   std::string title = "Process";  // what has the pid that follows
   bool json = false;
   bool arguments = false;            // receiver and arguments of each JavaScript function
+  bool addresses = false;            // of these where they are objects
   std::optional<pid_t> thread = {};  // only this one
 };
 

@@ -150,7 +150,7 @@ void CoreProcess::number_files(const std::vector<Part>& parts) {
   const auto rest = std::ranges::unique(paths);
   paths.erase(rest.begin(), rest.end());
   if (paths.size() > kMaxBinaries) paths.resize(kMaxBinaries);
-  for (const std::string_view path : paths) binaries_.push_back({std::string(path), {}, {}, false, false});
+  for (const std::string_view path : paths) binaries_.push_back({.path = std::string(path)});
   images_.resize(binaries_.size());
 }
 
@@ -228,6 +228,7 @@ Result<void> CoreProcess::find_binary(std::size_t number, const CoreOptions& opt
     if (!is_same && is_named) return std::unexpected(refused(options, binary, id ? id->to_hex() : ""));
     if (!is_same) continue;
     binary.found_at = path;
+    binary.is_named = is_named;
     binary.is_verified = binary.build_id.has_value();
     images_[number] = std::move(*elf);
     return {};
@@ -320,8 +321,8 @@ Result<OwnedElf> CoreProcess::open_image(const Region& region) const {
         region.path + " was not found; name the program with --exe, the folder of libraries with --libs");
   }
   HostFiles files;
-  auto source = binaries_[number].is_executable ? open_file(binaries_[number].found_at)
-                                                : files.open(binaries_[number].found_at);
+  const CoreBinary& binary = binaries_[number];
+  auto source = binary.is_named ? open_file(binary.found_at) : files.open(binary.found_at);
   if (!source) return std::unexpected(source.error());
   return OwnedElf::read(std::move(*source));
 }

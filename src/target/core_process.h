@@ -45,9 +45,10 @@ struct CoreOptions {
 // A binary that the process had mapped, and where it was found.
 struct CoreBinary {
   std::string path;  // as the process knew it
-  std::optional<BuildId> build_id;
-  std::string found_at;      // empty: not found
-  bool is_verified = false;  // it has the build id that the core has
+  std::optional<BuildId> build_id = {};
+  std::string found_at = {};  // empty: not found
+  bool is_named = false;      // by the user
+  bool is_verified = false;   // it has the build id that the core has
   bool is_executable = false;
 };
 

@@ -18,6 +18,10 @@ std::optional<std::uint64_t> arguments_in(std::uint64_t raw, const Version& vers
   return raw - 1;
 }
 
+Address address_of(Heap& heap, TaggedWord value) {
+  return heap.type(value) >= 0 ? value.address() : Address{};
+}
+
 }  // namespace
 
 std::optional<Arguments> read_arguments(Heap& heap, Address frame_pointer) {
@@ -31,11 +35,13 @@ std::optional<Arguments> read_arguments(Heap& heap, Address frame_pointer) {
   const auto receiver = heap.word(place);
   if (!receiver) return std::nullopt;
   arguments.receiver = describe_value(heap, *receiver);
+  arguments.receiver_address = address_of(heap, *receiver);
   for (std::size_t i = 0; i < arguments.count && i < kMaxShownArguments; ++i) {
     place = place + sizeof(TaggedWord);
     const auto value = heap.word(place);
     if (!value) return std::nullopt;
     arguments.values.push_back(describe_value(heap, *value));
+    arguments.addresses.push_back(address_of(heap, *value));
   }
   return arguments;
 }

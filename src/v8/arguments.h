@@ -16,6 +16,9 @@ struct Arguments {
   std::vector<std::string> values;  // the first kMaxShownArguments of them
   std::size_t count = 0;            // how many the caller gave
   bool sure = true;                 // false: in optimized code, which may have left old values there
+  // Where the objects among them are; zero for those that are none.
+  Address receiver_address;
+  std::vector<Address> addresses;
 
   bool operator==(const Arguments&) const = default;
 };

@@ -108,6 +108,15 @@ std::string thread_name(v8::ProcessView& view, const DumpedThread& thread, Addre
   return name_thread(view.process().pid(), thread.tid, begin, &view);
 }
 
+// They mean nothing once the process has gone on.
+void forget_addresses(DumpedThread& thread) {
+  for (DumpedFrame& frame : thread.frames) {
+    if (!frame.arguments) continue;
+    frame.arguments->receiver_address = {};
+    frame.arguments->addresses.clear();
+  }
+}
+
 // The process stands still only while stacks are read; names and lines are looked up afterwards.
 Result<Dump> take_dump(v8::ProcessView& view, const StackDumpOptions& options, Diagnostics diagnostics) {
   Dump dump;
@@ -126,6 +135,7 @@ Result<Dump> take_dump(v8::ProcessView& view, const StackDumpOptions& options, D
       thread.frames.push_back(
           std::visit([&](const auto& frame) { return describe(view, frame, dump.diagnostics); }, entry));
     }
+    if (!options.addresses) forget_addresses(thread);
     thread.name = thread_name(view, thread, read.stack_pointer);
     if (read.stack.has_gap) {
       dump.diagnostics.warn("native frames are missing before the JavaScript part of a stack",
@@ -147,10 +157,17 @@ std::string place_text(const DumpedFrame& frame) {
   return text;
 }
 
+std::string address_text(Address address) {
+  return address == Address{} ? std::string() : fmt::format(" @0x{:x}", address.value);
+}
+
 std::string arguments_text(const v8::Arguments& arguments) {
-  std::string text = "      this: " + printable(arguments.receiver) + "\n      arguments: ";
-  for (std::size_t i = 0; i < arguments.values.size(); ++i)
+  std::string text = "      this: " + printable(arguments.receiver) +
+                     address_text(arguments.receiver_address) + "\n      arguments: ";
+  for (std::size_t i = 0; i < arguments.values.size(); ++i) {
     text += (i == 0 ? "" : ", ") + printable(arguments.values[i]);
+    if (i < arguments.addresses.size()) text += address_text(arguments.addresses[i]);
+  }
   if (arguments.count == 0) text += "none";
   if (arguments.count > arguments.values.size())
     text += fmt::format(", … {} more", arguments.count - arguments.values.size());
@@ -192,6 +209,10 @@ void write_optional(json::Writer& json, std::string_view key, std::string_view t
   text.empty() ? json.null() : json.string(text);
 }
 
+void write_address(json::Writer& json, Address address) {
+  address == Address{} ? json.null() : json.string(fmt::format("0x{:x}", address.value));
+}
+
 void write_frame(json::Writer& json, const DumpedFrame& frame) {
   const auto number = [&](std::string_view key, std::uint32_t value) {
     json.key(key);
@@ -211,6 +232,12 @@ void write_frame(json::Writer& json, const DumpedFrame& frame) {
     json.key("arguments").begin_array();
     for (const std::string& value : frame.arguments->values) json.string(value);
     json.end_array();
+    if (!frame.arguments->addresses.empty() || frame.arguments->receiver_address != Address{}) {
+      write_address(json.key("receiver_address"), frame.arguments->receiver_address);
+      json.key("argument_addresses").begin_array();
+      for (const Address address : frame.arguments->addresses) write_address(json, address);
+      json.end_array();
+    }
     json.key("argument_count").count(frame.arguments->count);
     json.key("arguments_sure").boolean(frame.arguments->sure);
   }

@@ -53,7 +53,7 @@ Result<void> run_env(CoreSession& session, Arguments, const CoreCommandOptions& 
 
 Result<void> run_stacks(CoreSession& session, Arguments arguments, const CoreCommandOptions& options,
                         ByteSink& sink) {
-  StackDumpOptions dump{.json = options.json, .arguments = true};
+  StackDumpOptions dump{.json = options.json, .arguments = true, .addresses = true};
   if (session.core() != nullptr) dump.title = "Core of process";
   if (!arguments.empty()) {
     const auto thread = parse_number<pid_t>(arguments[0]);
