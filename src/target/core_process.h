@@ -62,6 +62,8 @@ class CoreProcess final : public TargetProcess {
 
   const CoreFile& core() const { return core_; }
   std::span<const CoreBinary> binaries() const { return binaries_; }
+  // All of the memory, by address.
+  std::span<const MemoryPiece> pieces() const { return memory_.pieces(); }
   // In the initial stack, as far as the core has it.
   struct Invocation {
     std::vector<std::string> arguments;

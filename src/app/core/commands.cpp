@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "app/core/heap_commands.h"
 #include "app/core/info.h"
 #include "app/core/value_text.h"
 #include "app/nearest_word.h"
@@ -83,11 +84,50 @@ Result<void> run_print(CoreSession& session, Arguments arguments, const CoreComm
   return json.finish();
 }
 
+HeapCommandOptions heap_options(const CoreCommandOptions& options) {
+  return {options.json, options.all};
+}
+
+Result<void> run_objects(CoreSession& session, Arguments arguments, const CoreCommandOptions& options,
+                         ByteSink& sink) {
+  const Hold hold(session);
+  if (!hold.result()) return hold.result();
+  return write_objects(session, arguments.empty() ? "" : arguments[0], heap_options(options), sink);
+}
+
+Result<void> run_references(CoreSession& session, Arguments arguments, const CoreCommandOptions& options,
+                            ByteSink& sink) {
+  const auto address = parse_address(arguments[0]);
+  if (!address) return std::unexpected(address.error());
+  const Hold hold(session);
+  if (!hold.result()) return hold.result();
+  return write_references(session, *address, heap_options(options), sink);
+}
+
+Result<void> run_strings(CoreSession& session, Arguments arguments, const CoreCommandOptions& options,
+                         ByteSink& sink) {
+  const Hold hold(session);
+  if (!hold.result()) return hold.result();
+  return write_strings(session, arguments[0], heap_options(options), sink);
+}
+
+Result<void> run_source(CoreSession& session, Arguments arguments, const CoreCommandOptions& options,
+                        ByteSink& sink) {
+  const Hold hold(session);
+  if (!hold.result()) return hold.result();
+  return write_source(session, arguments[0], heap_options(options), sink);
+}
+
 constexpr CoreCommand kCommands[] = {
     {"info", "", "", "why it ended, what it was, how much of it the file has", run_info},
     {"bt", "jsstack", "[THREAD]", "the stacks of all threads, with receivers and arguments", run_stacks},
     {"print", "inspect jsprint nodebuffer jsconstructor", "ADDRESS", "an object and what it holds",
      run_print},
+    {"objects", "findjsobjects findjsinstances", "[CLASS]",
+     "the objects by class, live and garbage; with a class its instances", run_objects},
+    {"refs", "findrefs", "ADDRESS", "what refers to an object, and a way from a root to it", run_references},
+    {"strings", "", "PATTERN", "strings in which a regular expression is found", run_strings},
+    {"source", "jssource list", "FUNCTION", "the text of functions of this name", run_source},
     {"env", "", "", "the environment that it was started with", run_env},
 };
 

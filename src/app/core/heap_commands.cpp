@@ -1,0 +1,266 @@
+#include "app/core/heap_commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "app/core/walked_heap.h"
+#include "base/pattern.h"
+#include "base/text.h"
+#include "json/writer.h"
+#include "v8/properties.h"
+#include "v8/strings.h"
+
+namespace nodescope {
+
+namespace {
+
+constexpr std::size_t kRows = 40;            // of a table, unless all are asked for
+constexpr std::size_t kMaxProperties = 50;   // of a class
+constexpr std::size_t kShownProperties = 6;  // in a row
+constexpr std::size_t kMaxStringUnits = 4096;
+
+struct ClassRow {
+  std::string name;
+  bool is_live = true;
+  std::uint64_t count = 0;
+  std::uint64_t shallow_bytes = 0;
+  std::vector<std::string> properties;  // of one of them
+};
+
+struct Instance {
+  std::uint64_t address = 0;
+  std::uint64_t shallow_bytes = 0;
+  bool is_live = true;
+};
+
+using IsolateObjects = WalkedHeap::IsolateObjects;
+
+std::string group_name(WalkedHeap& heap, IsolateObjects& isolate, const v8::HeapObject& object) {
+  if (object.shape->is_receiver) return std::string(isolate.names->name(isolate.names->of(object).name));
+  if (object.shape->type < heap.heap().layout().type_first_nonstring.value) return "(string)";
+  const std::string_view type = heap.heap().layout().instance_types.class_name(object.shape->type);
+  return type.empty() ? fmt::format("(type {})", object.shape->type) : fmt::format("({})", type);
+}
+
+std::vector<std::string> property_names(WalkedHeap& heap, const v8::HeapObject& object) {
+  std::vector<std::string> names;
+  if (!object.shape->is_receiver) return names;
+  v8::for_each_property(heap.heap(), {object.tagged()}, [&](const v8::Property& property) {
+    auto name = v8::load_name(heap.heap(), property.key);
+    if (!name && heap.heap().is(property.key, heap.heap().layout().type_symbol)) {
+      const auto description = heap.heap().field(property.key, heap.heap().layout().symbol_name);
+      name = description ? v8::load_name(heap.heap(), *description) : std::nullopt;
+    }
+    if (name) names.push_back(*name);
+    return names.size() < kMaxProperties;
+  });
+  return names;
+}
+
+template <typename Visit>
+void for_each_object(IsolateObjects& isolate, const Visit& visit) {
+  isolate.objects.for_each([&](std::uint32_t, const v8::HeapObject& object) { visit(object, true); });
+  isolate.objects.for_each_dead([&](const v8::HeapObject& object) { visit(object, false); });
+}
+
+// By map first: a heap has some thousand of them, and tens of millions of objects.
+std::vector<ClassRow> classes_of(WalkedHeap& heap, IsolateObjects& isolate) {
+  struct Tally {
+    std::size_t row = 0;
+  };
+  std::map<std::pair<std::string, bool>, ClassRow> rows;
+  FlatMap<std::uint64_t, ClassRow*> by_map;  // with the lowest bit: live
+  for_each_object(isolate, [&](const v8::HeapObject& object, bool is_live) {
+    const std::uint64_t key = object.shape->map << 1 | (is_live ? 1u : 0u);
+    auto known = by_map.find(key);
+    if (known == by_map.end()) {
+      std::string name = group_name(heap, isolate, object);
+      const auto [row, fresh] = rows.try_emplace({name, is_live});
+      if (fresh) {
+        row->second.name = std::move(name);
+        row->second.is_live = is_live;
+        row->second.properties = property_names(heap, object);
+      }
+      known = by_map.emplace(key, &row->second).first;
+    }
+    ++known->second->count;
+    known->second->shallow_bytes += object.bytes.size();
+  });
+  std::vector<ClassRow> sorted;
+  for (auto& [key, row] : rows) sorted.push_back(std::move(row));
+  std::ranges::stable_sort(sorted, std::ranges::greater(), &ClassRow::shallow_bytes);
+  return sorted;
+}
+
+std::string isolate_title(const IsolateObjects& isolate) {
+  return isolate.isolate.tid == 0 ? std::string("Heap of a thread that was not found\n")
+                                  : fmt::format("Heap of thread {}\n", isolate.isolate.tid);
+}
+
+std::string classes_text(const std::vector<ClassRow>& rows, bool all) {
+  std::string text = fmt::format("{:>14}{:>12}  {}\n", "count", "bytes", "class");
+  const std::size_t shown = all ? rows.size() : std::min(rows.size(), kRows);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const ClassRow& row = rows[i];
+    std::string properties;
+    for (std::size_t p = 0; p < std::min(row.properties.size(), kShownProperties); ++p)
+      properties += (p == 0 ? "" : ", ") + printable(row.properties[p]);
+    if (row.properties.size() > kShownProperties) properties += ", …";
+    text += fmt::format("{:>14}{:>12}  {}{}{}\n", with_thousands(row.count), human_bytes(row.shallow_bytes),
+                        printable(row.name), row.is_live ? "" : "  [garbage]",
+                        properties.empty() ? "" : "  {" + properties + "}");
+  }
+  if (shown < rows.size()) text += fmt::format("… {} more (--all)\n", with_thousands(rows.size() - shown));
+  return text;
+}
+
+void write_thread(json::Writer& json, const IsolateObjects& isolate) {
+  json.line().begin_object().key("thread");
+  isolate.isolate.tid == 0 ? json.null() : json.integer(isolate.isolate.tid);
+}
+
+std::string address_text(std::uint64_t address) {
+  return fmt::format("0x{:x}", address);
+}
+
+Result<void> write_classes(WalkedHeap& heap, const HeapCommandOptions& options, ByteSink& sink) {
+  std::string text;
+  json::Writer json(sink);
+  if (options.json) json.begin_object().key("isolates").begin_array();
+  for (IsolateObjects& isolate : heap.isolates()) {
+    const std::vector<ClassRow> rows = classes_of(heap, isolate);
+    if (!options.json) {
+      text += (text.empty() ? "" : "\n") + isolate_title(isolate) + classes_text(rows, options.all);
+      continue;
+    }
+    write_thread(json, isolate);
+    json.key("objects").begin_array();
+    for (const ClassRow& row : rows) {
+      json.line().begin_object().key("name").string(row.name);
+      json.key("count").count(row.count).key("shallow_bytes").count(row.shallow_bytes);
+      json.key("live").boolean(row.is_live).key("properties").begin_array();
+      for (const std::string& property : row.properties) json.string(property);
+      json.end_array().end_object();
+    }
+    json.end_array().end_object();
+  }
+  if (!options.json) return sink.write(text);
+  json.end_array().end_object();
+  return json.finish();
+}
+
+std::vector<Instance> instances_of(WalkedHeap& heap, IsolateObjects& isolate, const std::string& name) {
+  FlatMap<std::uint64_t, bool> by_map;
+  std::vector<Instance> instances;
+  for_each_object(isolate, [&](const v8::HeapObject& object, bool is_live) {
+    auto known = by_map.find(object.shape->map);
+    if (known == by_map.end())
+      known = by_map.emplace(object.shape->map, group_name(heap, isolate, object) == name).first;
+    if (known->second) instances.push_back({object.address, object.bytes.size(), is_live});
+  });
+  return instances;
+}
+
+Result<void> write_instances(WalkedHeap& heap, const std::string& name, const HeapCommandOptions& options,
+                             ByteSink& sink) {
+  std::string text;
+  json::Writer json(sink);
+  if (options.json) json.begin_object().key("isolates").begin_array();
+  for (IsolateObjects& isolate : heap.isolates()) {
+    const std::vector<Instance> instances = instances_of(heap, isolate, name);
+    if (!options.json) {
+      const std::size_t shown = options.all ? instances.size() : std::min(instances.size(), kRows);
+      text +=
+          fmt::format("{}{} {}\n", isolate_title(isolate), with_thousands(instances.size()), printable(name));
+      for (std::size_t i = 0; i < shown; ++i) {
+        text += fmt::format("  {:<16}{:>10} bytes{}\n", address_text(instances[i].address),
+                            with_thousands(instances[i].shallow_bytes),
+                            instances[i].is_live ? "" : "  [garbage]");
+      }
+      if (shown < instances.size()) text += fmt::format("  … {} more (--all)\n", instances.size() - shown);
+      continue;
+    }
+    write_thread(json, isolate);
+    json.key("instances").begin_array();
+    for (const Instance& instance : instances) {
+      json.line().begin_object().key("address").string(address_text(instance.address));
+      json.key("shallow_bytes")
+          .count(instance.shallow_bytes)
+          .key("live")
+          .boolean(instance.is_live)
+          .end_object();
+    }
+    json.end_array().end_object();
+  }
+  if (!options.json) return sink.write(text);
+  json.end_array().end_object();
+  return json.finish();
+}
+
+struct FoundText {
+  std::uint64_t address = 0;
+  std::string text;
+  bool is_live = true;
+};
+
+Result<void> write_texts(json::Writer& json, std::string_view key, const std::vector<FoundText>& found) {
+  json.key(key).begin_array();
+  for (const FoundText& each : found) {
+    json.line().begin_object().key("address").string(address_text(each.address));
+    json.key("value").string(each.text).key("live").boolean(each.is_live).end_object();
+  }
+  json.end_array().end_object();
+  return {};
+}
+
+}  // namespace
+
+Result<void> write_objects(CoreSession& session, const std::string& name, const HeapCommandOptions& options,
+                           ByteSink& sink) {
+  const auto heap = WalkedHeap::walk(session);
+  if (!heap) return std::unexpected(heap.error());
+  session.release();
+  return name.empty() ? write_classes(**heap, options, sink) : write_instances(**heap, name, options, sink);
+}
+
+Result<void> write_strings(CoreSession& session, const std::string& pattern,
+                           const HeapCommandOptions& options, ByteSink& sink) {
+  const auto expression = Pattern::parse(pattern);
+  if (!expression) return std::unexpected(expression.error());
+  const auto heap = WalkedHeap::walk(session);
+  if (!heap) return std::unexpected(heap.error());
+  const int first_nonstring = (*heap)->heap().layout().type_first_nonstring.value;
+  std::string text;
+  json::Writer json(sink);
+  if (options.json) json.begin_object().key("isolates").begin_array();
+  for (IsolateObjects& isolate : (*heap)->isolates()) {
+    std::vector<FoundText> found;
+    for_each_object(isolate, [&](const v8::HeapObject& object, bool is_live) {
+      if (object.shape->type >= first_nonstring) return;
+      const auto content = v8::load_string_prefix((*heap)->heap(), {object.tagged()}, kMaxStringUnits);
+      if (!content) return;
+      std::string utf8 = content->to_utf8();
+      if (expression->found_in(utf8)) found.push_back({object.address, std::move(utf8), is_live});
+    });
+    if (options.json) {
+      write_thread(json, isolate);
+      if (auto written = write_texts(json, "strings", found); !written) return written;
+      continue;
+    }
+    text += fmt::format("{}{} strings\n", isolate_title(isolate), with_thousands(found.size()));
+    const std::size_t shown = options.all ? found.size() : std::min(found.size(), kRows);
+    for (std::size_t i = 0; i < shown; ++i) {
+      text += fmt::format("  {:<16}{}{}\n", address_text(found[i].address), printable(found[i].text),
+                          found[i].is_live ? "" : "  [garbage]");
+    }
+    if (shown < found.size()) text += fmt::format("  … {} more (--all)\n", found.size() - shown);
+  }
+  if (!options.json) return sink.write(text);
+  json.end_array().end_object();
+  return json.finish();
+}
+
+}  // namespace nodescope
