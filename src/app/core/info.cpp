@@ -134,7 +134,9 @@ Result<Findings> examine(CoreSession& session) {
   findings.invocation = core->invocation();
   std::int32_t number = core->core().signal() ? core->core().signal()->number : 0;
   if (number == 0 && !core->core().threads().empty()) number = core->core().threads()[0].signal;
-  if (number == 0) return findings;
+  // gdb stops a process to write its core.
+  constexpr std::int32_t kStop = 19;
+  if (number == 0 || number == kStop) return findings;
   findings.signal = signal_name(number);
   const auto known = std::ranges::find(kSignals, number, &SignalFact::number);
   if (known != std::end(kSignals)) findings.meaning = known->meaning;
