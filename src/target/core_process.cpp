@@ -351,7 +351,7 @@ CoreProcess::Invocation CoreProcess::invocation() {
   if (region == nullptr || !random || !headers) return {};
   const std::uint64_t size = std::min(Address{*name} - region->range.begin, kMaxStackStringsBytes);
   const Address begin = Address{(*name - size + 7) & ~std::uint64_t{7}};
-  std::vector<std::uint64_t> words((*name - begin.value) / 8);
+  std::vector<std::uint64_t> words((*name - begin.value + 7) / 8);
   if (!memory_.read(begin, std::as_writable_bytes(std::span(words)))) return {};
   std::size_t vector = words.size();
   for (std::size_t i = words.size(); i-- > 1 && vector == words.size();) {
