@@ -128,7 +128,7 @@ FrameRole role_of(const Profile& profile, const Frame& frame) {
 }  // namespace
 
 std::string_view to_string(LoopPhase phase) {
-  constexpr std::array<std::string_view, 7> kNames = {
+  constexpr std::array<std::string_view, kLoopPhaseCount> kNames = {
       "native", "timers", "poll", "check", "close callbacks", "microtasks/next tick", "startup"};
   return kNames[static_cast<std::size_t>(phase)];
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ enum class LoopPhase : std::uint8_t {
   kMicrotasks,
   kStartup,
 };
+
+inline constexpr std::size_t kLoopPhaseCount = 7;
 
 // "timers", "poll", "check", "close callbacks", "microtasks/next tick", "startup"; "native" where it is not
 // known.

@@ -35,11 +35,12 @@ std::string spoken(std::int64_t ns) {
   return fmt::format("{:.0f} ms", seconds * 1e3);
 }
 
-std::string describe(const std::string& who, const std::string& whom,
-                     const std::vector<const Stall*>& cases) {
-  if (cases.size() == 1) {
-    return fmt::format("{} blocked {} for {}.", who, whom, spoken(cases.front()->duration_ns()));
-  }
+struct Lengths {
+  std::string usual;                  // "300 ms", "80 ms to 300 ms"
+  std::optional<std::int64_t> every;  // where they come at equal distances
+};
+
+Lengths lengths_of(const std::vector<const Stall*>& cases) {
   std::vector<std::int64_t> lengths;
   std::vector<std::int64_t> distances;
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -47,18 +48,39 @@ std::string describe(const std::string& who, const std::string& whom,
     if (i > 0) distances.push_back(cases[i]->begin_ns - cases[i - 1]->begin_ns);
   }
   const auto [shortest, longest] = std::ranges::minmax(lengths);
-  const std::string length = all_near(lengths, kSameLength)
-                                 ? spoken(median(lengths))
-                                 : fmt::format("{} to {}", spoken(shortest), spoken(longest));
-  if (distances.size() >= 2 && all_near(distances, kSameDistance)) {
-    return fmt::format("{} blocks {} for {}, every {}.", who, whom, length, spoken(median(distances)));
-  }
-  return fmt::format("{} blocked {} for {}, {} times.", who, whom, length, cases.size());
+  Lengths result;
+  result.usual = all_near(lengths, kSameLength) ? spoken(median(lengths))
+                                                : fmt::format("{} to {}", spoken(shortest), spoken(longest));
+  if (distances.size() >= 2 && all_near(distances, kSameDistance)) result.every = median(distances);
+  return result;
+}
+
+std::string describe_measured(const std::string& who, const std::string& whom,
+                              const std::vector<const Stall*>& cases) {
+  const Lengths lengths = lengths_of(cases);
+  if (cases.size() == 1) return fmt::format("{} blocked {} for {}.", who, whom, lengths.usual);
+  if (lengths.every)
+    return fmt::format("{} blocks {} for {}, every {}.", who, whom, lengths.usual, spoken(*lengths.every));
+  return fmt::format("{} blocked {} for {}, {} times.", who, whom, lengths.usual, cases.size());
+}
+
+std::string describe_estimated(const std::string& who, const std::string& whom,
+                               const std::vector<const Stall*>& cases) {
+  const Lengths lengths = lengths_of(cases);
+  const std::string times = lengths.every      ? fmt::format(", every {}", spoken(*lengths.every))
+                            : cases.size() > 1 ? fmt::format(", {} times", cases.size())
+                                               : std::string();
+  return fmt::format("{} may have blocked {} for up to {}{}.", who, whom, lengths.usual, times);
 }
 
 }  // namespace
 
-std::string stall_sentence(const Profile& profile, const std::vector<Stall>& stalls) {
+std::string busy_text(std::optional<double> busy_percent) {
+  return busy_percent ? fmt::format("(loop busy {:.0f} %)", *busy_percent) : std::string();
+}
+
+std::string stall_sentence(const Profile& profile, const std::vector<Stall>& stalls,
+                           std::optional<double> busy_percent) {
   struct Group {
     std::vector<const Stall*> cases;
     double sum_ns = 0;
@@ -78,7 +100,11 @@ std::string stall_sentence(const Profile& profile, const std::vector<Stall>& sta
   if (heaviest == groups.end()) return {};
   const Stall& first = *heaviest->cases.front();
   const std::string who = first.kind == FrameKind::kGc ? "Garbage collection" : first.function.name;
-  return describe(who, thread_title(profile, first.thread), heaviest->cases);
+  const std::string whom = thread_title(profile, first.thread);
+  if (!first.estimated) return describe_measured(who, whom, heaviest->cases);
+  const std::string busy = busy_text(busy_percent);
+  return fmt::format("No stall is proven{}{}: {}", busy.empty() ? "" : " ", busy,
+                     describe_estimated(who, whom, heaviest->cases));
 }
 
 }  // namespace nodescope

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,7 +9,11 @@
 namespace nodescope {
 
 // What holds for every stall of the function and thread that were blocked longest; `stalls` are ordered by
-// time.
-std::string stall_sentence(const Profile& profile, const std::vector<Stall>& stalls);
+// time.  Estimates are told as what may have been.
+std::string stall_sentence(const Profile& profile, const std::vector<Stall>& stalls,
+                           std::optional<double> busy_percent);
+
+// "(loop busy 95 %)"; empty where that is not known.
+std::string busy_text(std::optional<double> busy_percent);
 
 }  // namespace nodescope

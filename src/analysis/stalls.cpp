@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <map>
 
 #include "analysis/code_origin.h"
 #include "analysis/event_loop.h"
@@ -13,6 +15,7 @@
 #include "analysis/saturating.h"
 #include "analysis/stall_sentence.h"
 #include "base/flat_map.h"
+#include "model/turns.h"
 
 namespace nodescope {
 
@@ -36,6 +39,8 @@ constexpr std::size_t kMaxFound = 200'000;
 constexpr std::size_t kMaxReported = 10'000;
 // Beyond any recording; lengths of what lies within cannot overflow.
 constexpr std::int64_t kMaxTimeNs = std::int64_t{1} << 61;
+// The part of a stall's samples that the function named for it has at least.
+constexpr double kHolderShare = 0.8;
 // Where nothing is known about the rate.
 constexpr double kUsualPeriodNs = 10e6;
 
@@ -50,6 +55,7 @@ enum class Evidence : std::uint8_t {
 struct NodeFacts {
   std::uint32_t own = 0;          // the deepest function of the application's own code
   std::uint32_t application = 0;  // the same with packages
+  std::uint32_t script = 0;       // the deepest JavaScript at all
   std::uint32_t sync = 0;         // the deepest synchronous function of Node
   LoopPhase phase = LoopPhase::kUnknown;
   bool has_loop = false;      // libuv's loop, or JavaScript of Node
@@ -84,6 +90,7 @@ std::vector<NodeFacts> derive_node_facts(const Profile& profile, const FunctionT
     if (frame.kind == FrameKind::kNative && name == "(program)") here.has_loop = true;
     if (role.is_nameless_js) here.has_nameless = true;
     if (!role.is_js || role.is_nameless_js) continue;
+    here.script = node;
     const Origin origin = origin_of(profile, frame).origin;
     if (origin == Origin::kOwn && !profile.text(frame.file).empty()) here.own = here.application = node;
     if (origin == Origin::kPackage) here.application = node;
@@ -98,7 +105,9 @@ std::vector<NodeFacts> derive_node_facts(const Profile& profile, const FunctionT
 
 // A stretch of samples of one thread.
 struct Stretch {
-  std::uint32_t common = 0;  // what all samples lie below; 0: only the collector was seen
+  std::uint32_t common = 0;          // what all samples lie below; 0: only the collector was seen
+  std::vector<std::uint32_t> nodes;  // of the samples whose callers are known
+  std::uint32_t holder = 0;          // the deepest node that has most of them
   std::int64_t first_ns = 0;
   std::int64_t last_ns = 0;
   std::int64_t next_ns = 0;  // when the thread was seen next; 0: never
@@ -107,11 +116,35 @@ struct Stretch {
   std::uint64_t sync_samples = 0;
   std::uint32_t sync = 0;
   std::array<std::uint64_t, kCauseCount> by_cause{};
+  std::array<std::uint64_t, kLoopPhaseCount> by_phase{};
   // Bursts of samples between holes, and the distances from one's first sample to the next one's.
   std::int64_t burst_ns = 0;
   std::uint64_t distances = 0;
   double distance_sum = 0;
   double distance_squares = 0;
+};
+
+// The deepest node that has at least `share`, more than a half, of `nodes` below it; 0 where there is none.
+std::uint32_t deepest_shared(const FunctionTree& tree, const std::vector<std::uint32_t>& nodes,
+                             double share) {
+  const double least = share * static_cast<double>(nodes.size());
+  std::map<std::uint32_t, std::uint64_t, std::greater<>> counts;
+  for (const std::uint32_t node : nodes) ++counts[node];
+  // A caller's number is smaller: when a node is the first, all that lies below it has been counted.
+  while (!counts.empty()) {
+    const auto [node, count] = *counts.begin();
+    counts.erase(counts.begin());
+    if (node == 0) break;
+    if (static_cast<double>(count) >= least) return node;
+    counts[tree.parent(node)] += count;
+  }
+  return 0;
+}
+
+// How much of the time a thread was seen to be busy.
+struct BusyTime {
+  double busy_ns = 0;
+  double idle_ns = 0;  // only of sources that have samples of that
 };
 
 struct Found {
@@ -205,6 +238,7 @@ class StallFinder {
         facts_(derive_node_facts(profile, tree_)),
         open_(profile.threads().size()),
         lengths_(profile.threads().size()),
+        busy_(profile.threads().size()),
         period_ns_(overview.rate_hz > 0 ? 1e9 / overview.rate_hz : kUsualPeriodNs),
         hole_ns_(std::max(kHolePeriods * period_ns_, kMaxHoleNs)) {}
 
@@ -221,6 +255,17 @@ class StallFinder {
     return stalls;
   }
 
+  // Of the busiest thread in `length_ns`.  After find().
+  std::optional<double> busy_percent(double length_ns) const {
+    std::optional<double> most;
+    for (const BusyTime& thread : busy_) {
+      if (thread.busy_ns == 0) continue;
+      const double all = thread.idle_ns > 0 ? thread.busy_ns + thread.idle_ns : length_ns;
+      if (all > 0) most = std::max(most.value_or(0), std::min(100.0, 100 * thread.busy_ns / all));
+    }
+    return most;
+  }
+
   // Of a marker: the samples of its thread in its time.
   Stall describe(const Marker& marker) {
     Stretch stretch;
@@ -229,19 +274,17 @@ class StallFinder {
     selection.threads = {marker.thread};
     selection.time = TimeRange{since_first(marker.time_ns), since_first(end)};
     if (const auto filter = SampleFilter::build(profile_, selection)) {
-      visit_by_time(profile_, *filter, [&](std::size_t i) {
-        const std::uint32_t node = tree_.node_of(profile_.samples.stack(i));
-        if (evidence_of(i, node) == Evidence::kApplication) {
-          stretch.common = stretch.application_samples == 0 ? node : tree_.common(stretch.common, node);
-        }
-        count(i, node, stretch);
-      });
+      visit_by_time(profile_, *filter,
+                    [&](std::size_t i) { count(i, tree_.node_of(profile_.samples.stack(i)), stretch); });
     }
+    stretch.holder = deepest_shared(tree_, stretch.nodes, kHolderShare);
     Stall stall = stall_of({marker.thread, stretch});
     stall.estimated = false;
     stall.begin_ns = selection.time->begin_ns;
     stall.end_ns = selection.time->end_ns;
-    if (stall.function.name.empty()) stall.function.name = profile_.text(marker.name);
+    stall.wall_ns = wall_ns(stall.begin_ns);
+    const std::string_view more = profile_.text(marker.name);
+    if (!more.empty()) stall.why += fmt::format("{}{}", stall.why.empty() ? "" : ", ", more);
     return stall;
   }
 
@@ -263,6 +306,7 @@ class StallFinder {
     const std::uint32_t node = tree_.node_of(profile_.samples.stack(i));
     const std::int64_t time = profile_.samples.time_ns(i);
     const Evidence evidence = evidence_of(i, node);
+    note_busy(i, busy_[thread.index()]);
     Stretch& stretch = open_[thread.index()];
     if (evidence == Evidence::kNothing) return;
     if (evidence == Evidence::kLoop) return close(thread, time);
@@ -285,11 +329,21 @@ class StallFinder {
     count(i, node, stretch);
   }
 
+  void note_busy(std::size_t i, BusyTime& thread) const {
+    const bool has_time = profile_.event(profile_.samples.context(i).event).unit == Unit::kNanoseconds;
+    const double length = has_time ? static_cast<double>(profile_.samples.weight(i)) : period_ns_;
+    const bool is_idle = causes_[profile_.samples.stack(i).index()] == Cause::kIdle;
+    (is_idle ? thread.idle_ns : thread.busy_ns) += length;
+  }
+
   void count(std::size_t i, std::uint32_t node, Stretch& stretch) const {
     const Cause cause = causes_[profile_.samples.stack(i).index()];
+    const Evidence evidence = evidence_of(i, node);
+    if (evidence == Evidence::kApplication || evidence == Evidence::kLoop) stretch.nodes.push_back(node);
     ++stretch.samples;
     if (facts_[node].application != 0) ++stretch.application_samples;
     ++stretch.by_cause[static_cast<std::size_t>(cause)];
+    ++stretch.by_phase[static_cast<std::size_t>(facts_[node].phase)];
     if (facts_[node].sync == 0) return;
     ++stretch.sync_samples;
     stretch.sync = facts_[node].sync;
@@ -301,7 +355,9 @@ class StallFinder {
     lengths_[thread.index()].add(stretch.samples);
     if (stretch.samples >= kLeastSamples && is_busy(stretch, stretch.last_ns) && !is_timer(stretch)) {
       stretch.next_ns = time;
-      found_.push_back({thread, stretch});
+      stretch.holder = deepest_shared(tree_, stretch.nodes, kHolderShare);
+      stretch.nodes = {};
+      found_.push_back({thread, std::move(stretch)});
       if (found_.size() >= kMaxFound) keep_longest();
     }
     stretch = {};
@@ -360,39 +416,59 @@ class StallFinder {
     return std::clamp(saturating_sub(time, overview_.first_time_ns), -kMaxTimeNs, kMaxTimeNs);
   }
 
+  std::int64_t wall_ns(std::int64_t since_first_ns) const {
+    if (profile_.clock_offset_ns == 0) return 0;
+    return saturating_add(saturating_add(profile_.clock_offset_ns, overview_.first_time_ns), since_first_ns);
+  }
+
   Stall stall_of(const Found& found) const {
     const Stretch& stretch = found.stretch;
     Stall stall;
     stall.thread = found.thread;
     stall.samples = stretch.samples;
     stall.begin_ns = since_first(stretch.first_ns);
+    stall.wall_ns = wall_ns(stall.begin_ns);
     const double last = static_cast<double>(since_first(stretch.last_ns));
     const double until_next =
         stretch.next_ns == 0 ? period_ns_ : static_cast<double>(since_first(stretch.next_ns)) - last;
     stall.end_ns = static_cast<std::int64_t>(last + std::clamp(until_next, 1.0, period_ns_));
     const auto most = std::ranges::max_element(stretch.by_cause);
     if (stretch.samples > 0) stall.cause = static_cast<Cause>(most - stretch.by_cause.begin());
-    const NodeFacts& facts = facts_[stretch.common];
-    const std::uint32_t holder = facts.own != 0 ? facts.own : facts.application;
-    if (holder != 0) {
-      const Frame& frame = profile_.frames[tree_.frame(holder)];
-      stall.function = label_parts_of(profile_, frame);
-      stall.kind = frame.kind;
-    } else if (stretch.samples > 0) {
-      stall.function.name = "(garbage collector)";
-      stall.kind = FrameKind::kGc;
-    }
+    stall.by_cause = stretch.by_cause;
+    const auto phase = std::ranges::max_element(stretch.by_phase);
+    stall.phase = static_cast<LoopPhase>(phase - stretch.by_phase.begin());
+    const NodeFacts& facts = facts_[stretch.holder];
+    name_holder(stretch, facts, stall);
     stall.why = why(stretch, facts);
     return stall;
   }
 
+  static bool has_half(const Stretch& stretch, Cause cause) {
+    return stretch.samples > 0 && stretch.by_cause[static_cast<std::size_t>(cause)] * 2 >= stretch.samples;
+  }
+
+  void name_holder(const Stretch& stretch, const NodeFacts& facts, Stall& stall) const {
+    std::uint32_t holder = facts.own != 0 ? facts.own : facts.application;
+    if (holder == 0 && (stretch.nodes.empty() || has_half(stretch, Cause::kGc)) && stretch.samples > 0) {
+      stall.function.name = "(garbage collector)";
+      stall.kind = FrameKind::kGc;
+      return;
+    }
+    // Node's own code, which many callbacks have in common.
+    if (holder == 0) holder = facts.script != 0 ? facts.script : stretch.holder;
+    if (holder == 0) {
+      stall.function.name = stretch.samples == 0 ? "(no sample)" : "(several functions)";
+      return;
+    }
+    const Frame& frame = profile_.frames[tree_.frame(holder)];
+    stall.function = label_parts_of(profile_, frame);
+    stall.kind = frame.kind;
+  }
+
   std::string why(const Stretch& stretch, const NodeFacts& facts) const {
-    const auto has_half = [&](Cause cause) {
-      return stretch.samples > 0 && stretch.by_cause[static_cast<std::size_t>(cause)] * 2 >= stretch.samples;
-    };
-    if (has_half(Cause::kGc)) return "garbage collection";
-    if (has_half(Cause::kRegExp)) return "backtracking regular expression";
-    if (has_half(Cause::kCompile)) return "compiling";
+    if (has_half(stretch, Cause::kGc)) return "garbage collection";
+    if (has_half(stretch, Cause::kRegExp)) return "backtracking regular expression";
+    if (has_half(stretch, Cause::kCompile)) return "compiling";
     if (stretch.sync != 0 && stretch.sync_samples * 2 >= stretch.samples) {
       const Frame& frame = profile_.frames[tree_.frame(stretch.sync)];
       return fmt::format("synchronous call of {}", profile_.text(frame.function));
@@ -422,14 +498,24 @@ class StallFinder {
   std::vector<NodeFacts> facts_;
   std::vector<Stretch> open_;          // by thread
   std::vector<ChanceLength> lengths_;  // by thread
+  std::vector<BusyTime> busy_;         // by thread
   double period_ns_;
   double hole_ns_;
   std::vector<Found> found_;
 };
 
-bool has_marker(const Profile& profile) {
+bool has_turns(const Profile& profile) {
+  const auto fact = profile.facts.find(std::string(kTurnsFact));
+  if (fact != profile.facts.end() && fact->second.starts_with(kTurnsMeasured)) return true;
   return std::ranges::any_of(profile.markers,
                              [](const Marker& marker) { return marker.kind == MarkerKind::kStall; });
+}
+
+double length_of(const Overview& overview, const Selection& selection) {
+  const TimeRange all{0, overview.duration_ns};
+  if (!selection.time) return static_cast<double>(all.end_ns);
+  return static_cast<double>(std::min(all.end_ns, selection.time->end_ns)) -
+         static_cast<double>(std::max(all.begin_ns, selection.time->begin_ns));
 }
 
 }  // namespace
@@ -460,8 +546,10 @@ Result<StallReport> derive_stalls(const Profile& profile, const Overview& overvi
   if (!filter) return std::unexpected(filter.error());
 
   StallFinder finder(profile, overview, causes);
+  StallReport report;
+  report.measured = has_turns(profile);
   std::vector<Stall> stalls;
-  if (has_marker(profile)) {
+  if (report.measured) {
     for (const Marker& marker : profile.markers) {
       const bool wanted = marker.kind == MarkerKind::kStall && filter->keeps_thread(marker.thread) &&
                           filter->keeps_time(marker.time_ns);
@@ -469,13 +557,13 @@ Result<StallReport> derive_stalls(const Profile& profile, const Overview& overvi
     }
   } else if (overview.duration_ns > 0) {
     stalls = finder.find(*filter);
+    report.busy_percent = finder.busy_percent(length_of(overview, where));
   }
 
-  StallReport report;
   const auto longest = std::ranges::max_element(stalls, {}, &Stall::duration_ns);
   if (longest != stalls.end()) report.longest = *longest;
   std::erase_if(stalls, [&](const Stall& stall) { return stall.duration_ns() < options.min_ns; });
-  report.sentence = stall_sentence(profile, stalls);
+  report.sentence = stall_sentence(profile, stalls, report.busy_percent);
   report.stalls = std::move(stalls);
   std::ranges::stable_sort(report.stalls, std::ranges::greater{}, &Stall::duration_ns);
   if (report.stalls.size() > kMaxReported) report.stalls.resize(kMaxReported);

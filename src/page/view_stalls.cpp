@@ -10,6 +10,7 @@ void write_stall(const Stall& stall, Reply& reply) {
   reply.member("thread", stall.thread.index());
   reply.member("from_ns", stall.begin_ns);
   reply.member("to_ns", stall.end_ns);
+  reply.member("wall_ms", stall.wall_ns / 1'000'000);
   reply.member("estimated", stall.estimated);
   reply.member("name", stall.function.name);
   reply.member("place", stall.function.place);
@@ -37,6 +38,8 @@ Result<void> answer_stalls(Session& session, const Query& query, Reply& reply) {
   for (const Stall& stall : report->stalls) write_stall(stall, reply);
   reply.json().end_array();
   reply.member("sentence", report->sentence);
+  reply.member("measured", report->measured);
+  if (report->busy_percent) reply.member("busy_percent", *report->busy_percent);
   reply.json().key("longest");
   if (report->longest) {
     write_stall(*report->longest, reply);

@@ -151,7 +151,7 @@ test("stalls are those of report --stalls", needsZstd, async () => {
   const { stalls, sentence } = engine.ask("view=stalls");
   const expected = JSON.parse(run("report", "--stalls", "--json", recording));
   assert.equal(sentence, expected.sentence);
-  assert.deepEqual(stalls.map(({ thread, kind, ...rest }) => rest), expected.stalls.map(({ pid, tid, kind, ...rest }) => rest));
+  assert.deepEqual(stalls.map(({ thread, kind, wall_ms, ...rest }) => rest), expected.stalls.map(({ pid, tid, kind, wall, ...rest }) => rest));
   assert.equal(stalls[0].name, "sum");
   assert.equal(stalls[0].why, "timer callback");
   assert.equal(stalls[0].to_ns - stalls[0].from_ns, 1.5e9);

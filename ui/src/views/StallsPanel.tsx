@@ -29,10 +29,10 @@ function StallRow({ stall, longest, row, isStop }: { stall: Stall; longest: numb
         </span>
         <span class="w">
           {stall.why}
-          {stall.estimated ? `${stall.why ? ', ' : ''}estimated` : ''}
+          {`${stall.why ? ', ' : ''}${stall.estimated ? 'estimated' : 'measured'}`}
         </span>
       </span>
-      <span class="at">
+      <span class="at" title={stall.wall_ms ? new Date(stall.wall_ms).toISOString() : undefined}>
         {clock(stall.from_ns, 1)}
         <span class="w">
           {plain(thread?.role === 'worker' ? `worker ${thread.tid}` : process?.name || '', 20)} {thread?.pid || ''}
@@ -48,6 +48,7 @@ export function StallsPanel({ result }: { result: Loaded<Stalls> }) {
   const total = stalls.reduce((sum, s) => sum + s.to_ns - s.from_ns, 0);
   const longest = stalls[0] ? stalls[0].to_ns - stalls[0].from_ns : 1;
   const best = result.data?.longest;
+  const busy = result.data?.busy_percent;
   return (
     <section class="panel side" aria-label="Event-loop stalls">
       <div class="ph">
@@ -64,8 +65,11 @@ export function StallsPanel({ result }: { result: Loaded<Stalls> }) {
       {result.error && <p class="problem">{result.error}</p>}
       {!result.loading && stalls.length === 0 && (
         <p class="insight">
-          No stall of {kLeastStallMs} ms or more was seen.
-          {best && ` Longest turn: ${duration(best.to_ns - best.from_ns)} at ${clock(best.from_ns, 1)}.`}
+          {result.data?.measured
+            ? `No stall of ${kLeastStallMs} ms or more, measured.`
+            : `No stall of ${kLeastStallMs} ms or more could be proven${busy === undefined ? '' : ` (loop busy ${Math.round(busy)} %)`}.`}
+          {best &&
+            ` Longest ${result.data?.measured ? 'turn' : 'estimate'}: ${duration(best.to_ns - best.from_ns)} at ${clock(best.from_ns, 1)}.`}
         </p>
       )}
       <div class="list" data-testid="stalls" {...keys}>

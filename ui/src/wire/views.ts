@@ -158,6 +158,7 @@ export interface Stall {
   thread: number;
   from_ns: number;
   to_ns: number;
+  wall_ms: number; // since 1970; 0: not known
   estimated: boolean;
   name: string;
   place: string;
@@ -169,6 +170,8 @@ export interface Stall {
 export interface Stalls {
   stalls: Stall[];
   sentence?: string;
+  measured: boolean;
+  busy_percent?: number;
   longest?: Stall;
 }
 
