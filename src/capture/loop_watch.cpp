@@ -1,0 +1,175 @@
+#include "capture/loop_watch.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "os/procfs.h"
+
+namespace nodescope {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// While a process starts, its main loop is about to come; workers may come later.
+constexpr auto kSoon = std::chrono::milliseconds(50);
+constexpr auto kLater = std::chrono::milliseconds(500);
+// A thread has its loop soon after it starts: so often is looked for it.
+constexpr int kRounds = 4;
+constexpr std::uint64_t kMaxReadingNs = 1'000'000;
+
+std::uint64_t now_ns() {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count());
+}
+
+}  // namespace
+
+struct LoopWatch::Watched {
+  Watched(const EventLoop& from, std::uint64_t least_turn_ns)
+      : loop(from),
+        scheduler(from.pid, from.tid),
+        tracker(from.layout.counts_turns(), least_turn_ns),
+        thread{from.pid, from.tid} {}
+
+  EventLoop loop;
+  SchedulerAccount scheduler;
+  TurnTracker tracker;
+  LoopThread thread;
+};
+
+struct LoopWatch::Target {
+  explicit Target(pid_t from) : pid(from), finder(from) {}
+
+  pid_t pid;
+  LoopFinder finder;
+  Clock::time_point next{};
+  bool has_main = false;
+  std::vector<pid_t> threads;
+  int rounds = kRounds;  // left to look for loops in
+};
+
+LoopWatch::LoopWatch(const LoopWatchOptions& options)
+    : options_(options), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+LoopWatch::~LoopWatch() = default;
+
+void LoopWatch::watch(pid_t pid) {
+  const std::scoped_lock lock(mutex_);
+  asked_.push_back(pid);
+}
+
+void LoopWatch::run(const std::stop_token& stop) {
+  make_thread_prompt();
+  auto next = Clock::now();
+  while (!stop.stop_requested()) {
+    read_all();
+    look_for_loops();
+    next = std::max(next + options_.distance, Clock::now());
+    std::this_thread::sleep_until(next);
+  }
+}
+
+// False when it is no loop any more.
+bool LoopWatch::read(Watched& watched) {
+  const std::uint64_t before = now_ns();
+  const auto account = read_account(watched.loop);
+  if (!account) return false;
+  const std::uint64_t after = now_ns();
+  // Whoever is interrupted in between does not know when it was so.
+  if (after - before > kMaxReadingNs) return true;
+  const auto times = watched.scheduler.read().value_or(SchedulerAccount::Times{});
+  // It may have gone to sleep while it was read.
+  const std::uint64_t time = std::max(before, std::min(account->asleep_since_ns, after));
+  const bool follows = watched.tracker.add({time, *account, {times.running_ns, times.runnable_ns}});
+  for (const Turn& turn : watched.tracker.take_turns()) turns_.push_back({watched.thread, turn});
+  return follows;
+}
+
+void LoopWatch::read_all() {
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(loops_, [this](const std::unique_ptr<Watched>& watched) {
+    if (read(*watched)) return false;
+    lost_.push_back(watched->thread);
+    return true;
+  });
+}
+
+void LoopWatch::forget_lost() {
+  std::vector<LoopThread> lost;
+  {
+    const std::scoped_lock lock(mutex_);
+    lost = std::exchange(lost_, {});
+  }
+  for (const LoopThread& thread : lost) {
+    const auto target = std::ranges::find(targets_, thread.pid, [](const auto& known) { return known->pid; });
+    if (target == targets_.end()) continue;
+    (*target)->finder.forget(thread.tid);
+    (*target)->rounds = kRounds;
+    if (thread.is_main()) (*target)->has_main = false;
+  }
+}
+
+void LoopWatch::look_for_loops() {
+  std::vector<pid_t> asked;
+  {
+    const std::scoped_lock lock(mutex_);
+    asked = std::exchange(asked_, {});
+  }
+  for (const pid_t pid : asked) targets_.push_back(std::make_unique<Target>(pid));
+  forget_lost();
+  for (const auto& target : targets_) {
+    if (Clock::now() >= target->next) look_for_loops(*target);
+  }
+}
+
+void LoopWatch::look_for_loops(Target& target) {
+  auto threads = list_threads(target.pid).value_or(std::vector<pid_t>{});
+  if (threads != target.threads) target.rounds = kRounds;
+  target.threads = std::move(threads);
+  if (target.rounds == 0) {
+    target.next = Clock::now() + kLater;
+    return;
+  }
+  if (target.has_main) --target.rounds;
+  auto found = target.finder.find_new();
+  target.next = Clock::now() + (target.has_main ? kLater : kSoon);
+  const std::scoped_lock lock(mutex_);
+  if (!found) {
+    target.next = Clock::now() + kLater;
+    // That it has ended is told by others.
+    if (found.error().code != ErrorCode::kNotFound && diagnostics_.count(kNoLoops) == 0)
+      diagnostics_.info(kNoLoops, found.error().message);
+    return;
+  }
+  for (const EventLoop& loop : *found) {
+    target.has_main = target.has_main || loop.is_main();
+    loops_.push_back(std::make_unique<Watched>(loop, options_.least_turn_ns));
+    ++seen_;
+  }
+}
+
+std::vector<LoopTurn> LoopWatch::take_turns() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(turns_, {});
+}
+
+std::vector<LoopStatus> LoopWatch::take_status() {
+  const std::scoped_lock lock(mutex_);
+  std::vector<LoopStatus> all;
+  for (const auto& watched : loops_)
+    all.push_back({watched->thread, watched->tracker.take_ticks(), watched->tracker.busy_for_ns()});
+  return all;
+}
+
+std::size_t LoopWatch::loops_seen() const {
+  const std::scoped_lock lock(mutex_);
+  return seen_;
+}
+
+Diagnostics LoopWatch::take_diagnostics() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(diagnostics_, {});
+}
+
+}  // namespace nodescope
