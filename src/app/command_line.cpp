@@ -20,6 +20,7 @@ CommandLine::CommandLine(std::vector<std::string> program)
   use_readable_help(app_);
   add_record_command(app_, run_, program_);
   add_top_command(app_, run_);
+  add_loop_command(app_, run_, program_);
   add_ps_command(app_, run_);
   add_dump_command(app_, run_);
   add_core_command(app_, run_);

@@ -6,10 +6,12 @@
 #include <chrono>
 #include <string>
 
+#include "base/text.h"
 #include "capture/process_sources.h"
 #include "formats/perf_data/abi.h"
 #include "formats/perf_data/words.h"
 #include "formats/symbol_name.h"
+#include "model/turns.h"
 #include "os/procfs.h"
 #include "target/invocation.h"
 #include "target/live_process.h"
@@ -51,6 +53,7 @@ SamplingSession::SamplingSession(const SamplingOptions& options)
   profile_.facts["rate"] = fmt::format("{} Hz", options.frequency_hz);
   profile_.facts["kernel"] = kernel_.identity().release;
   profile_.facts["host"] = host_name();
+  if (options.loops) loops_ = std::make_unique<LoopWatch>(*options.loops);
 }
 
 SamplingSession::~SamplingSession() = default;
@@ -117,6 +120,7 @@ ProcessStacks* SamplingSession::process(pid_t pid) {
   if (age_ns < kYoungProcessNs) look_often(kYoungProcessNs - static_cast<std::int64_t>(age_ns));
   auto stacks = std::make_unique<ProcessStacks>(pid, profile_, cache_);
   note_facts(*stacks);
+  watch_loops(*stacks);
   return processes_.emplace(static_cast<std::uint64_t>(pid), std::move(stacks)).first->second.get();
 }
 
@@ -132,6 +136,8 @@ int SamplingSession::poll_milliseconds() const {
 
 void SamplingSession::poll() {
   batch_.clear();
+  // The samples of a turn that has ended are in the buffers.
+  const auto turns = loops_ ? loops_->take_turns() : std::vector<LoopTurn>();
   for (const std::span<const std::byte> record : sampler_.collect()) {
     const auto body = record.subspan(kHeaderBytes);
     const auto header = perf::load<perf::RecordHeader>(record, 0);
@@ -149,6 +155,42 @@ void SamplingSession::poll() {
     forget_ended();
   }
   sampler_.release();
+  add_turns(turns);
+}
+
+void SamplingSession::watch_loops(const ProcessStacks& process) {
+  if (loops_ == nullptr || process.view() == nullptr || process.view()->layout() == nullptr) return;
+  loops_->watch(process.view()->process().pid());
+}
+
+// A thread that no sample was taken of, such as one that only waited, has the name that it gave itself.
+ThreadId SamplingSession::thread_of(const LoopThread& thread) {
+  for (std::size_t i = profile_.threads().size(); i-- > 0;) {
+    const Thread& known = profile_.threads()[i];
+    if (known.tid == thread.tid && profile_.process(known.process).pid == thread.pid) return ThreadId{i};
+  }
+  const auto process = processes_.find(static_cast<std::uint64_t>(thread.pid));
+  if (process == processes_.end()) return {};
+  return profile_.intern_thread(process->second->process_id(), thread.tid,
+                                to_valid_utf8(thread_name(thread.pid, thread.tid)));
+}
+
+void SamplingSession::add_turns(const std::vector<LoopTurn>& turns) {
+  if (loops_ == nullptr) return;
+  profile_.diagnostics.merge(loops_->take_diagnostics());
+  if (loops_->loops_seen() > 0) profile_.facts[std::string(kTurnsFact)] = kTurnsMeasured;
+  for (const LoopTurn& turn : turns) {
+    const ThreadId thread = thread_of(turn.thread);
+    found_turns_.push_back({turn, thread});
+    profile_.markers.push_back({static_cast<std::int64_t>(turn.turn.begin_ns),
+                                static_cast<std::int64_t>(turn.turn.duration_ns()), thread,
+                                MarkerKind::kStall, profile_.strings.intern(waiting_text(turn.turn))});
+  }
+}
+
+void SamplingSession::forget_samples() {
+  profile_.samples = {};
+  profile_.markers.clear();
 }
 
 // A command may start any number of processes.  One whose main thread has ended may have others that go on,
@@ -204,6 +246,7 @@ void SamplingSession::handle(std::span<const std::byte> record) {
         known->second->exec();
         look_often(kYoungProcessNs);
         note_facts(*known->second);
+        watch_loops(*known->second);
       } else {
         known->second->rename(perf::load_or_zero<std::int32_t>(body, 4));
       }

@@ -7,11 +7,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/flat_map.h"
 #include "base/result.h"
 #include "binary/kernel_image.h"
+#include "capture/loop_watch.h"
 #include "capture/process_stacks.h"
 #include "capture/source_keeper.h"
 #include "formats/perf_data/event_attributes.h"
@@ -28,6 +30,8 @@ struct SamplingOptions {
   bool follow_children = false;
   // The texts of JavaScript files go into the profile.
   bool keep_sources = false;
+  // How often the event loops of Node.js are read; nothing: never.
+  std::optional<LoopWatchOptions> loops = std::nullopt;
 };
 
 // Every sample is one of these: taken = complete + incomplete + lost.
@@ -65,6 +69,18 @@ class SamplingSession {
   // Stops, and adds what is left.
   void finish();
 
+  // Long turns of the event loops that poll() found since the last call; each is a marker of the profile too.
+  struct FoundTurn {
+    LoopTurn turn;
+    ThreadId thread;
+  };
+  std::vector<FoundTurn> take_turns() { return std::exchange(found_turns_, {}); }
+  // Null where the event loops are not watched.
+  LoopWatch* loops() { return loops_.get(); }
+
+  // For those who never come to an end: forgets all samples and markers that the profile has.
+  void forget_samples();
+
   // Samples are in the order in which they were read: those of two processors may change places.  It only
   // grows, as a writer that follows it needs.
   const Profile& profile() const { return profile_; }
@@ -101,6 +117,9 @@ class SamplingSession {
   void settle(const StackSummary& summary);
   void forget_ended();
   void keep_sources();
+  void watch_loops(const ProcessStacks& process);
+  void add_turns(const std::vector<LoopTurn>& turns);
+  ThreadId thread_of(const LoopThread& thread);
 
   SamplingOptions options_;
   PerfSampler sampler_;
@@ -125,6 +144,8 @@ class SamplingSession {
   std::vector<TimedRecord> batch_;
   // Samples of this batch with a function that is not told yet.
   std::vector<std::span<const std::byte>> deferred_;
+  std::unique_ptr<LoopWatch> loops_;
+  std::vector<FoundTurn> found_turns_;
   std::int64_t young_until_ns_ = 0;  // a process or thread has just begun
 };
 

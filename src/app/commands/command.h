@@ -34,6 +34,8 @@ struct RecordedCommand {
 // `program` outlives `run`, which sets its exit code.
 void add_record_command(CLI::App& app, Run& run, RecordedCommand& program);
 
+// `program` outlives `run`, which sets its exit code: 3 if there was a stall.
+void add_loop_command(CLI::App& app, Run& run, RecordedCommand& program);
 void add_ps_command(CLI::App& app, Run& run);
 void add_report_command(CLI::App& app, Run& run);
 void add_top_command(CLI::App& app, Run& run);

@@ -80,7 +80,7 @@ Result<Recorded> record_service(unsigned seconds, const std::string& output) {
   fmt::print(stderr, "Recording a small cluster with load for {} s: processes {}\n", seconds,
              fmt::join(*pids, ", "));
   // Its script is gone when somebody looks at it.
-  SamplingSession session({.frequency_hz = kFrequency, .keep_sources = true});
+  SamplingSession session({.frequency_hz = kFrequency, .keep_sources = true, .loops = kRecordingLoops});
   if (auto attached = attach_all(session, *pids); !attached) return std::unexpected(attached.error());
   return record(session, {static_cast<double>(seconds), output}, [&] { return !session.has_targets(); });
 }

@@ -54,10 +54,14 @@ Result<void> show(const Recorded& recorded, const std::string& output, bool open
   return {};
 }
 
+SamplingOptions sampling_options(const Options& options) {
+  return {options.frequency, options.children, options.sources, kRecordingLoops};
+}
+
 Result<Recorded> record_processes(const Options& options, const std::string& output) {
   const auto pids = select_targets(options.targets.spec());
   if (!pids) return std::unexpected(pids.error());
-  SamplingSession session({options.frequency, options.children, options.sources});
+  SamplingSession session(sampling_options(options));
   if (auto attached = attach_all(session, *pids); !attached) return std::unexpected(attached.error());
   return record(session, {options.seconds.value_or(kDefaultSeconds), output},
                 [&] { return !session.has_targets(); });
@@ -74,7 +78,7 @@ Result<Recorded> record_command(const Options& options, RecordedCommand& command
   }
   auto program = HeldProgram::start(command.arguments);
   if (!program) return std::unexpected(program.error());
-  SamplingSession session({options.frequency, options.children, options.sources});
+  SamplingSession session(sampling_options(options));
   if (const auto binary = find_binary_of_command(command.arguments)) session.prepare_binary(*binary);
   if (auto attached = attach_all(session, pids); !attached) return std::unexpected(attached.error());
   if (auto attached = session.attach_before_exec(program->pid()); !attached)

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/stalls.h"
+#include "model/profile.h"
+
+namespace nodescope {
+
+// A measured turn of an event loop, with what samples say about it.
+struct TurnDetails {
+  Profile profile;  // only the samples of the turn
+  Stall stall;
+  std::vector<FrameId> hottest;  // of `profile`: the stack that most samples share, innermost first
+};
+
+// `turn` is a marker of `profile`, whose last samples are those of the turn.
+TurnDetails describe_turn(const Profile& profile, const Marker& turn);
+
+}  // namespace nodescope
