@@ -58,6 +58,21 @@ std::vector<FrameId> hottest_stack(const Profile& profile) {
   return frames;
 }
 
+// Markers are added in the order in which they end, nearly.
+std::uint64_t collected_in(const Profile& profile, const Marker& turn) {
+  const std::int64_t end = saturating_add(turn.time_ns, turn.duration_ns);
+  std::uint64_t sum = 0;
+  for (std::size_t i = profile.markers.size(); i-- > 0;) {
+    const Marker& marker = profile.markers[i];
+    const std::int64_t marker_end = saturating_add(marker.time_ns, marker.duration_ns);
+    if (marker_end < saturating_sub(turn.time_ns, kDisorderNs)) break;
+    if (marker.kind != MarkerKind::kGc || marker.thread != turn.thread) continue;
+    const std::int64_t shared = std::min(end, marker_end) - std::max(turn.time_ns, marker.time_ns);
+    if (shared > 0) sum += static_cast<std::uint64_t>(shared);
+  }
+  return sum;
+}
+
 }  // namespace
 
 TurnDetails describe_turn(const Profile& profile, const Marker& turn) {
@@ -90,6 +105,7 @@ TurnDetails describe_turn(const Profile& profile, const Marker& turn) {
   details.stall.begin_ns = turn.time_ns;
   details.stall.end_ns = saturating_add(turn.time_ns, turn.duration_ns);
   if (part.clock_offset_ns != 0) details.stall.wall_ns = saturating_add(part.clock_offset_ns, turn.time_ns);
+  details.collected_ns = collected_in(profile, turn);
   details.hottest = hottest_stack(part);
   return details;
 }

@@ -12,7 +12,8 @@ namespace nodescope {
 struct TurnDetails {
   Profile profile;  // only the samples of the turn
   Stall stall;
-  std::vector<FrameId> hottest;  // of `profile`: the stack that most samples share, innermost first
+  std::uint64_t collected_ns = 0;  // by the markers of collections; 0 where there are none
+  std::vector<FrameId> hottest;    // of `profile`: the stack that most samples share, innermost first
 };
 
 // `turn` is a marker of `profile`, whose last samples are those of the turn.

@@ -144,10 +144,14 @@ std::string stall_text(const LoopTurn& turn, const TurnDetails& details) {
   const std::string slack = turn.turn.slack_ns < kNotableSlackNs
                                 ? ""
                                 : fmt::format("; known to {}", human_duration_ns(turn.turn.slack_ns));
-  text += stall.samples == 0
-              ? fmt::format("               no sample of it: it was not on a CPU{}\n", slack)
-              : fmt::format("               {}; {} {}{}\n", shares_text(stall), with_thousands(stall.samples),
-                            stall.samples == 1 ? "sample" : "samples", slack);
+  const std::string collected =
+      details.collected_ns == 0 ? ""
+                                : fmt::format("; collections {}", human_duration_ns(details.collected_ns));
+  text +=
+      stall.samples == 0
+          ? fmt::format("               no sample of it: it was not on a CPU{}{}\n", collected, slack)
+          : fmt::format("               {}; {} {}{}{}\n", shares_text(stall), with_thousands(stall.samples),
+                        stall.samples == 1 ? "sample" : "samples", collected, slack);
   for (const FrameId id : frames_to_show(details))
     text += fmt::format("                 {}\n", frame_line(details.profile, details.profile.frames[id]));
   return text;
@@ -164,11 +168,12 @@ std::string stall_json(const LoopTurn& turn, const TurnDetails& details) {
     json.key("slack_ms").number(milliseconds(turn.turn.slack_ns));
     json.key("runnable_ms").number(milliseconds(turn.turn.thread.runnable_ns));
     json.key("waiting_ms").number(milliseconds(waiting_ns(turn.turn)));
-    for (const auto& [key, cause] : {std::pair{"js_ms", Cause::kJs},
-                                     {"gc_ms", Cause::kGc},
-                                     {"native_ms", Cause::kNative},
-                                     {"kernel_ms", Cause::kKernel}})
-      json.key(key).number(milliseconds(running_share_ns(turn, stall, cause)));
+    json.key("js_ms").number(milliseconds(running_share_ns(turn, stall, Cause::kJs)));
+    // Measured where that is permitted, else by samples.
+    json.key("gc_ms").number(milliseconds(
+        details.collected_ns != 0 ? details.collected_ns : running_share_ns(turn, stall, Cause::kGc)));
+    json.key("native_ms").number(milliseconds(running_share_ns(turn, stall, Cause::kNative)));
+    json.key("kernel_ms").number(milliseconds(running_share_ns(turn, stall, Cause::kKernel)));
     json.key("phase").string(to_string(stall.phase));
     json.key("function").string(stall.function.name);
     json.key("place").string(stall.function.place);
@@ -177,6 +182,17 @@ std::string stall_json(const LoopTurn& turn, const TurnDetails& details) {
     json.key("frames").begin_array();
     for (const FrameId id : details.hottest) write_frame(json, details.profile, details.profile.frames[id]);
     json.end_array();
+  });
+}
+
+std::string collection_json(const Collection& collection) {
+  return json_line([&](json::Writer& json) {
+    json.key("type").string("gc");
+    write_thread(json, {collection.pid, collection.tid});
+    json.key("kind").string(to_string(collection.kind));
+    write_text(json, "reason", collection_reason(collection.reason));
+    json.key("start_ns").count(collection.begin_ns);
+    json.key("duration_ms").number(milliseconds(collection.duration_ns()));
   });
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analysis/turn_details.h"
+#include "capture/collections.h"
 #include "capture/loop_watch.h"
 
 namespace nodescope {
@@ -11,6 +12,9 @@ namespace nodescope {
 // What `nodescope loop` says about one stall: lines for a person, or an object for a program.
 std::string stall_text(const LoopTurn& turn, const TurnDetails& details);
 std::string stall_json(const LoopTurn& turn, const TurnDetails& details);
+
+// {"type":"gc",…}
+std::string collection_json(const Collection& collection);
 
 // {"type":"tick",…}
 std::string tick_json(const LoopStatus& status);

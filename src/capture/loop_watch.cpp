@@ -145,6 +145,7 @@ void LoopWatch::look_for_loops(Target& target) {
   for (const EventLoop& loop : *found) {
     target.has_main = target.has_main || loop.is_main();
     loops_.push_back(std::make_unique<Watched>(loop, options_.least_turn_ns));
+    found_.push_back(loops_.back()->thread);
     ++seen_;
   }
 }
@@ -160,6 +161,11 @@ std::vector<LoopStatus> LoopWatch::take_status() {
   for (const auto& watched : loops_)
     all.push_back({watched->thread, watched->tracker.take_ticks(), watched->tracker.busy_for_ns()});
   return all;
+}
+
+std::vector<LoopThread> LoopWatch::take_found() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(found_, {});
 }
 
 std::size_t LoopWatch::loops_seen() const {

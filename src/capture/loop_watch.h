@@ -62,6 +62,8 @@ class LoopWatch {
   std::vector<LoopTurn> take_turns();
   // What each loop did since the last call.
   std::vector<LoopStatus> take_status();
+  // Threads whose loops were found since the last call.
+  std::vector<LoopThread> take_found();
   // How many loops are there, and have been.
   std::size_t loops_seen() const;
   // Why loops could not be found; each once.
@@ -84,6 +86,7 @@ class LoopWatch {
   std::vector<std::unique_ptr<Watched>> loops_;
   std::vector<LoopTurn> turns_;
   std::vector<LoopThread> lost_;  // cannot be read any more
+  std::vector<LoopThread> found_;
   std::size_t seen_ = 0;
   Diagnostics diagnostics_;
 

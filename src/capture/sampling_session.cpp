@@ -156,6 +156,7 @@ void SamplingSession::poll() {
   }
   sampler_.release();
   add_turns(turns);
+  add_collections();
 }
 
 void SamplingSession::watch_loops(const ProcessStacks& process) {
@@ -185,6 +186,26 @@ void SamplingSession::add_turns(const std::vector<LoopTurn>& turns) {
     profile_.markers.push_back({static_cast<std::int64_t>(turn.turn.begin_ns),
                                 static_cast<std::int64_t>(turn.turn.duration_ns()), thread,
                                 MarkerKind::kStall, profile_.strings.intern(waiting_text(turn.turn))});
+  }
+}
+
+void SamplingSession::add_collections() {
+  if (loops_ == nullptr) return;
+  for (const LoopThread& thread : loops_->take_found()) {
+    const auto watched = collections_.watch(thread.pid, thread.tid);
+    // They are in the samples all the same.
+    if (!watched && watched.error().code != ErrorCode::kNotFound)
+      profile_.diagnostics.info("pauses of the collector are seen in samples only", watched.error().message);
+  }
+  for (const Collection& collection : collections_.take()) {
+    const ThreadId thread = thread_of({collection.pid, collection.tid});
+    const std::string_view reason = collection_reason(collection.reason);
+    const std::string name =
+        fmt::format("{}{}", to_string(collection.kind), reason.empty() ? "" : fmt::format(": {}", reason));
+    profile_.markers.push_back({static_cast<std::int64_t>(collection.begin_ns),
+                                static_cast<std::int64_t>(collection.duration_ns()), thread, MarkerKind::kGc,
+                                profile_.strings.intern(name)});
+    found_collections_.push_back(collection);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "base/flat_map.h"
 #include "base/result.h"
 #include "binary/kernel_image.h"
+#include "capture/collection_watch.h"
 #include "capture/loop_watch.h"
 #include "capture/process_stacks.h"
 #include "capture/source_keeper.h"
@@ -75,6 +76,8 @@ class SamplingSession {
     ThreadId thread;
   };
   std::vector<FoundTurn> take_turns() { return std::exchange(found_turns_, {}); }
+  // Pauses of the collector in threads that have loops, where they can be measured; markers too.
+  std::vector<Collection> take_collections() { return std::exchange(found_collections_, {}); }
   // Null where the event loops are not watched.
   LoopWatch* loops() { return loops_.get(); }
 
@@ -119,6 +122,7 @@ class SamplingSession {
   void keep_sources();
   void watch_loops(const ProcessStacks& process);
   void add_turns(const std::vector<LoopTurn>& turns);
+  void add_collections();
   ThreadId thread_of(const LoopThread& thread);
 
   SamplingOptions options_;
@@ -146,6 +150,8 @@ class SamplingSession {
   std::vector<std::span<const std::byte>> deferred_;
   std::unique_ptr<LoopWatch> loops_;
   std::vector<FoundTurn> found_turns_;
+  CollectionWatch collections_;
+  std::vector<Collection> found_collections_;
   std::int64_t young_until_ns_ = 0;  // a process or thread has just begun
 };
 

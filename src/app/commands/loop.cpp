@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <memory>
 
@@ -61,6 +62,7 @@ class LoopRun {
     while (!interrupt.requested()) {
       interrupt.sleep_ms(session_.poll_milliseconds());
       session_.poll();
+      if (auto told = tell_collections(); !told) return told;
       if (auto told = tell_stalls(); !told) return told;
       if (Clock::now() >= next_tick) {
         next_tick += kTickInterval;
@@ -70,6 +72,7 @@ class LoopRun {
       if (options_.seconds && Clock::now() - begin >= std::chrono::duration<double>(*options_.seconds)) break;
     }
     session_.finish();
+    if (auto told = tell_collections(); !told) return told;
     if (auto told = tell_stalls(); !told) return told;
     clear_line();
     print_diagnostics(session_.profile().diagnostics, "loop");
@@ -80,6 +83,18 @@ class LoopRun {
   bool found_loops() const { return session_.loops()->loops_seen() > 0; }
 
  private:
+  Result<void> tell_collections() {
+    std::string text;
+    for (const Collection& collection : session_.take_collections()) {
+      CollectionSum& sum = collections_[static_cast<std::size_t>(collection.kind)];
+      ++sum.count;
+      sum.total_ns += collection.duration_ns();
+      sum.longest_ns = std::max(sum.longest_ns, collection.duration_ns());
+      if (options_.json) text += collection_json(collection);
+    }
+    return text.empty() ? Result<void>() : print(text);
+  }
+
   Result<void> tell_stalls() {
     for (const auto& found : session_.take_turns()) {
       if (found.turn.turn.duration_ns() < threshold_ns_) continue;
@@ -132,7 +147,8 @@ class LoopRun {
     note_use(loops);
     const bool any_open = std::ranges::any_of(
         loops, [this](const LoopStatus& status) { return status.busy_for_ns >= threshold_ns_ / 2; });
-    if (!any_open && session_.profile().samples.size() > kMaxSamples) session_.forget_samples();
+    const bool many = session_.profile().samples.size() + session_.profile().markers.size() > kMaxSamples;
+    if (!any_open && many) session_.forget_samples();
     if (options_.json) {
       std::string text;
       for (const LoopStatus& status : loops) text += tick_json(status);
@@ -180,6 +196,19 @@ class LoopRun {
       if (sum.ticks.has_turns) text += fmt::format(", {} turns", with_thousands(sum.ticks.turns));
       text += fmt::format(", longest {}\n", human_duration_ns(sum.ticks.max_ns));
     }
+    return text + collections_text();
+  }
+
+  // "scavenge 34 pauses, 45 ms in all, longest 3 ms"
+  std::string collections_text() const {
+    std::string text;
+    for (std::size_t i = 0; i < collections_.size(); ++i) {
+      const CollectionSum& sum = collections_[i];
+      if (sum.count == 0) continue;
+      text += fmt::format("{:<20} {:>6} pauses, {} in all, longest {}\n",
+                          to_string(static_cast<CollectionKind>(i)), with_thousands(sum.count),
+                          human_duration_ns(sum.total_ns), human_duration_ns(sum.longest_ns));
+    }
     return text;
   }
 
@@ -187,6 +216,12 @@ class LoopRun {
     if (line_shown_) fmt::print(stderr, "\r\033[K");
     line_shown_ = false;
   }
+
+  struct CollectionSum {
+    std::uint64_t count = 0;
+    std::uint64_t total_ns = 0;
+    std::uint64_t longest_ns = 0;
+  };
 
   struct LoopSum {
     LoopThread thread;
@@ -200,6 +235,7 @@ class LoopRun {
   std::uint64_t stalled_ns_ = 0;
   std::uint64_t longest_ns_ = 0;
   std::vector<LoopSum> sums_;
+  std::array<CollectionSum, kCollectionKinds> collections_{};
   std::vector<pid_t> children_;
   bool line_shown_ = false;
 };

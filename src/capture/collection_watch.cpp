@@ -1,0 +1,107 @@
+#include "capture/collection_watch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "target/process.h"
+
+namespace nodescope {
+
+namespace {
+
+using Point = CollectionTracker::Point;
+
+struct NamedPoint {
+  std::string_view prefix;  // of the mangled name, up to the types of its arguments
+  Point at_entry;
+  std::optional<Point> at_return;
+};
+
+// The same names from V8 9.4 to 14.
+constexpr auto kFunctions = std::to_array<NamedPoint>({
+    {"_ZN2v88internal4Heap14CollectGarbageE", Point::kBegin, Point::kEnd},
+    {"_ZN2v88internal4Heap8ScavengeE", Point::kScavenge, std::nullopt},
+    {"_ZN2v88internal4Heap11MarkCompactE", Point::kMarkCompact, std::nullopt},
+    {"_ZN2v88internal18IncrementalMarking4StepE", Point::kStepBegin, Point::kStepEnd},
+});
+
+std::array<std::optional<ElfSymbol>, kFunctions.size()> find_functions(const ElfFile& file) {
+  std::array<std::optional<ElfSymbol>, kFunctions.size()> found;
+  const ElfSymbols symbols = file.symtab();
+  for (std::size_t i = 0; i < symbols.size(); ++i) {
+    const ElfSymbol symbol = symbols[i];
+    if (symbol.section == 0 || symbol.size_bytes == 0) continue;
+    const std::string_view name = symbols.name(symbol);
+    if (!name.starts_with("_ZN2v88internal") || name.contains('.')) continue;  // ".cold", ".constprop.1"
+    for (std::size_t k = 0; k < kFunctions.size(); ++k) {
+      if (name.starts_with(kFunctions[k].prefix)) found[k] = symbol;
+    }
+  }
+  return found;
+}
+
+// As we see the file that is mapped, also when its name is gone or of a container.
+std::string path_of(const LiveProcess& process, const NodeBinary& binary) {
+  if (binary.path == process.executable()) return fmt::format("/proc/{}/exe", process.pid());
+  for (const Region& region : process.map().regions()) {
+    if (region.inode != binary.inode || region.device != binary.device) continue;
+    return fmt::format("/proc/{}/map_files/{:x}-{:x}", process.pid(), region.range.begin.value,
+                       region.range.end.value);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> CollectionWatch::prepare(pid_t pid, Target& target) {
+  const auto process = LiveProcess::open(pid);
+  if (!process) return std::unexpected(process.error());
+  const auto binary = find_node_binary(*process);
+  if (!binary) return std::unexpected(binary.error());
+  const std::string path = path_of(*process, *binary);
+  const auto functions = find_functions(binary->elf.file());
+  std::vector<ProbePoint> points;
+  for (std::size_t i = 0; i < kFunctions.size(); ++i) {
+    const auto offset = functions[i] ? binary->elf.file().to_offset(FileAddress{functions[i]->value})
+                                     : std::optional<FileOffset>();
+    if (!offset) return fail(ErrorCode::kUnsupported, binary->path + " has no symbols of V8's collector");
+    points.push_back({path, offset->value, false});
+    target.points.push_back(kFunctions[i].at_entry);
+    if (!kFunctions[i].at_return) continue;
+    points.push_back({path, offset->value, true});
+    target.points.push_back(*kFunctions[i].at_return);
+  }
+  target.probes = std::make_unique<FunctionProbes>(std::move(points));
+  return {};
+}
+
+Result<void> CollectionWatch::watch(pid_t pid, pid_t tid) {
+  const auto [entry, is_new] = targets_.try_emplace(static_cast<std::uint32_t>(pid));
+  if (is_new) {
+    entry->second = std::make_unique<Target>(pid);
+    if (auto prepared = prepare(pid, *entry->second); !prepared) return prepared;
+  }
+  Target& target = *entry->second;
+  if (target.probes == nullptr || std::ranges::find(target.threads, tid) != target.threads.end()) return {};
+  target.threads.push_back(tid);
+  auto attached = target.probes->attach(tid);
+  if (!attached && attached.error().code != ErrorCode::kNotFound) target.probes.reset();
+  return attached;
+}
+
+std::vector<Collection> CollectionWatch::take() {
+  std::vector<Collection> all;
+  for (const auto& [pid, target] : targets_) {
+    if (target->probes == nullptr) continue;
+    for (const ProbeHit& hit : target->probes->collect())
+      target->tracker.add(hit.tid, target->points[hit.point], hit.time_ns, hit.third);
+    for (const Collection& collection : target->tracker.take()) all.push_back(collection);
+  }
+  return all;
+}
+
+}  // namespace nodescope
