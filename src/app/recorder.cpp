@@ -12,6 +12,7 @@
 #include "app/function_report.h"
 #include "app/headline.h"
 #include "app/input.h"
+#include "app/turns_summary.h"
 #include "app/views.h"
 #include "base/text.h"
 #include "formats/recording/recording_writer.h"
@@ -195,6 +196,7 @@ std::string recording_summary(const Profile& profile) {
   text = headline(profile) + "\n" + text;
   const auto causes = derive_cause_totals(profile, {}, CountBy::kWeight);
   text += causes_text(causes.value_or(CauseTotals{}));
+  text += turns_summary(profile);
   TableTextOptions table;
   table.top = kSummaryRows;
   table.max_columns = terminal_columns();

@@ -51,7 +51,8 @@ std::string fit(const std::string& line, std::size_t columns) {
 
 std::string rows_text(const FunctionTable& table, const TopView& view, TopSize size) {
   std::string text;
-  std::size_t left = size.rows > kFixedLines ? size.rows - kFixedLines : 1;
+  const std::size_t fixed = kFixedLines + (view.loops.empty() ? 0 : 1);
+  std::size_t left = size.rows > fixed ? size.rows - fixed : 1;
   for (const FunctionRow& row : table.rows) {
     if (left == 0) break;
     if (!view.by_thread && !view.filter.empty() && !row.name.contains(view.filter)) continue;
@@ -129,7 +130,9 @@ std::string top_text(const Profile& profile, const SamplingCounts& counts, const
                      "\n";
   text += fit(table.total == 0 ? "nothing is on the CPU" : headline(profile, options.first_sample),
               size.columns) +
-          "\n\n";
+          "\n";
+  if (!view.loops.empty()) text += fit(view.loops, size.columns) + "\n";
+  text += "\n";
   text += fit(fmt::format("{:>8} {:>8}  {:<8} {:<11}  {}", "self", "total", view.by_thread ? "" : "kind",
                           view.by_thread ? "" : "tier", view.by_thread ? "thread" : "function"),
               size.columns) +

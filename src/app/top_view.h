@@ -20,6 +20,7 @@ struct TopView {
   bool typing_filter = false;
   bool has_ended = false;  // the processes have: there is no key to press any more
   std::string filter;      // only names that hold this text
+  std::string loops;       // a line about the event loops; empty: none
 };
 
 // Changes the view as the key says.  False: the user wants to leave.

@@ -6,6 +6,7 @@
 
 #include "app/commands/command.h"
 #include "app/help.h"
+#include "app/loop_report.h"
 #include "app/output.h"
 #include "app/recorder.h"
 #include "app/target_options.h"
@@ -56,6 +57,7 @@ class TopRun {
       if (!due && !changed) continue;
       if (due && !session_.has_targets()) return show_end(std::move(screen));
       if (due) next = Clock::now() + interval();
+      if (due) note_loops();
       if (due && !view_.paused)
         first_ = window_.first_sample(Clock::now(), session_.profile().samples.size());
       if (due && view_.paused && !changed) continue;
@@ -68,6 +70,11 @@ class TopRun {
  private:
   std::chrono::milliseconds interval() const {
     return std::chrono::milliseconds(static_cast<int>(options_.interval_seconds * 1000));
+  }
+
+  void note_loops() {
+    const std::vector<LoopStatus> loops = session_.loops()->take_status();
+    if (!loops.empty() && !view_.paused) view_.loops = "event loop " + status_text(loops);
   }
 
   Result<void> show(FullScreen* screen) {
@@ -103,7 +110,7 @@ class TopRun {
 Result<void> run_top(const Options& options) {
   const auto pids = select_targets(options.targets.spec());
   if (!pids) return std::unexpected(pids.error());
-  SamplingSession session({options.frequency, options.children});
+  SamplingSession session({options.frequency, options.children, false, kRecordingLoops});
   if (auto attached = attach_all(session, *pids); !attached) return attached;
   return TopRun(session, options).run();
 }
