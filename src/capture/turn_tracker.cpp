@@ -27,10 +27,6 @@ ThreadTimes since(const ThreadTimes& now, const ThreadTimes& before) {
 
 }  // namespace
 
-bool operator==(const ThreadTimes& a, const ThreadTimes& b) {
-  return a.running_ns == b.running_ns && a.runnable_ns == b.runnable_ns;
-}
-
 std::uint64_t waiting_ns(const Turn& turn) {
   // The kernel notes what a thread ran when a tick comes, up to 10 ms later.
   constexpr std::uint64_t kLateNs = 10'000'000;

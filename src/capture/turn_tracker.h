@@ -14,6 +14,8 @@ namespace nodescope {
 struct ThreadTimes {
   std::uint64_t running_ns = 0;
   std::uint64_t runnable_ns = 0;  // ready, without a CPU
+
+  bool operator==(const ThreadTimes&) const = default;
 };
 
 // A loop's account at a moment of CLOCK_MONOTONIC.
@@ -33,7 +35,6 @@ struct Turn {
   std::uint64_t duration_ns() const { return end_ns - begin_ns; }
   bool operator==(const Turn&) const = default;
 };
-bool operator==(const ThreadTimes& a, const ThreadTimes& b);
 
 // Of a turn, what the thread spent neither running nor ready to run: it waited for a disk, a lock or a child.
 // 0 where that is no more than the scheduler's account may be late.
