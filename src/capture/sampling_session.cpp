@@ -28,6 +28,23 @@ constexpr std::size_t kMaxKernelFrames = 1 << 20;
 constexpr std::int64_t kYoungProcessNs = 3'000'000'000;
 constexpr std::int64_t kYoungThreadNs = 1'000'000'000;
 
+// The clock's sampler is there for maps, names and new processes too, also where its samples are not wanted.
+constexpr unsigned kTrackingHz = 1;
+// Threads leave a CPU some hundred times a second; what they wait in is not as deep as a compiler at work.
+constexpr unsigned kSwitchesExpected = 1000;
+constexpr std::uint32_t kSwitchStackBytes = 32 * 1024;
+
+std::string_view name_of_event(SampledTime time) {
+  switch (time) {
+    case SampledTime::kOffCpu:
+      return "off-cpu";
+    case SampledTime::kBoth:
+      return "wall-clock";
+    default:
+      return "cpu-clock";
+  }
+}
+
 template <typename Clock>
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
@@ -44,9 +61,15 @@ std::optional<std::string> command_of(pid_t pid) {
 
 SamplingSession::SamplingSession(const SamplingOptions& options)
     : options_(options),
-      sampler_({.frequency_hz = options.frequency_hz, .follow_children = options.follow_children}),
+      sampler_({.frequency_hz = options.time == SampledTime::kOffCpu ? kTrackingHz : options.frequency_hz,
+                .follow_children = options.follow_children}),
       kernel_(&files_, search_, profile_.diagnostics) {
-  event_ = profile_.intern_event("cpu-clock", Unit::kNanoseconds);
+  event_ = profile_.intern_event(name_of_event(options.time), Unit::kNanoseconds);
+  if (options.time != SampledTime::kOnCpu)
+    switches_.emplace(PerfSamplerOptions{.frequency_hz = kSwitchesExpected,
+                                         .stack_bytes = kSwitchStackBytes,
+                                         .follow_children = options.follow_children,
+                                         .moment = SampledMoment::kLeaveCpu});
   kernel_.identity().release = kernel_release();
   // Samples carry the monotonic clock.
   profile_.clock_offset_ns = now_ns<std::chrono::system_clock>() - now_ns<std::chrono::steady_clock>();
@@ -67,13 +90,26 @@ void SamplingSession::prepare(pid_t pid) {
 
 Result<void> SamplingSession::attach(pid_t pid) {
   prepare(pid);
+  if (auto attached = attach_switches(pid, false); !attached) return attached;
   return sampler_.attach(pid);
+}
+
+// Leaving a CPU happens in the kernel.
+Result<void> SamplingSession::attach_switches(pid_t pid, bool before_exec) {
+  if (!switches_) return {};
+  if (!switches_->sees_kernel())
+    return fail(ErrorCode::kPermission,
+                "waiting is seen only by those who may sample the kernel: run as root (sudo), give this file "
+                "CAP_PERFMON, or "
+                "'sysctl kernel.perf_event_paranoid=1'");
+  return before_exec ? switches_->attach_before_exec(pid) : switches_->attach(pid);
 }
 
 Result<void> SamplingSession::attach_before_exec(pid_t pid) {
   if (attributes_.empty()) learn_attribute();
   targets_.push_back(pid);
   command_ = pid;
+  if (auto attached = attach_switches(pid, true); !attached) return attached;
   return sampler_.attach_before_exec(pid);
 }
 
@@ -82,6 +118,11 @@ void SamplingSession::learn_attribute() {
   sampler_.settle_features();
   if (auto attribute = perf::EventAttribute::parse(sampler_.attribute()))
     attributes_.add(std::move(*attribute), {});
+  if (switches_) {
+    switches_->settle_features();
+    if (auto attribute = perf::EventAttribute::parse(switches_->attribute()))
+      switch_attributes_.add(std::move(*attribute), {});
+  }
   // The kernel's symbols take a twentieth of a second to read: while that goes on, samples would grow old.
   if (sampler_.sees_kernel()) {
     kernel_.resolve(Address{});
@@ -138,23 +179,20 @@ void SamplingSession::poll() {
   batch_.clear();
   // The samples of a turn that has ended are in the buffers.
   const auto turns = loops_ ? loops_->take_turns() : std::vector<LoopTurn>();
-  for (const std::span<const std::byte> record : sampler_.collect()) {
-    const auto body = record.subspan(kHeaderBytes);
-    const auto header = perf::load<perf::RecordHeader>(record, 0);
-    const auto time = header.type == perf::RecordType::kSample ? attributes_.time_of_sample(body)
-                                                               : attributes_.time_of_other(body);
-    batch_.push_back({time.value_or(0), record});
-  }
+  collect(sampler_, attributes_, false);
+  if (switches_) collect(*switches_, switch_attributes_, true);
   if (!batch_.empty()) {
     std::ranges::stable_sort(batch_, {}, &TimedRecord::time);
     for (auto& [pid, stacks] : processes_) stacks->begin_batch();
-    for (const TimedRecord& record : batch_) handle(record.bytes);
+    for (const TimedRecord& record : batch_)
+      record.is_of_switches ? handle_switch(record.bytes) : handle(record.bytes);
     add_deferred();
     // At once: the process may end, with the folders that only it had.
     if (options_.keep_sources) keep_sources();
     forget_ended();
   }
   sampler_.release();
+  if (switches_) switches_->release();
   add_turns(turns);
   add_collections();
 }
@@ -235,7 +273,12 @@ void SamplingSession::keep_sources() {
 
 void SamplingSession::finish() {
   sampler_.stop();
+  if (switches_) switches_->stop();
   poll();
+  for (const Wait& wait : waits_.end(now_ns<std::chrono::steady_clock>())) add_wait(wait);
+  if (waits_.without_begin() != 0)
+    profile_.diagnostics.add(Severity::kInfo, "waits that had begun before are not in the recording", {},
+                             waits_.without_begin());
   // A buffer that nothing more was written to does not tell what it lost.
   const PerfSampler::Totals totals = sampler_.read_totals();
   counts_.lost = std::max(counts_.lost, totals.lost_records.value_or(0));
@@ -297,6 +340,77 @@ void SamplingSession::handle(std::span<const std::byte> record) {
   }
 }
 
+void SamplingSession::collect(PerfSampler& sampler, const perf::EventAttributes& attributes,
+                              bool is_of_switches) {
+  for (const std::span<const std::byte> record : sampler.collect()) {
+    const auto body = record.subspan(kHeaderBytes);
+    const auto header = perf::load<perf::RecordHeader>(record, 0);
+    const auto time = header.type == perf::RecordType::kSample ? attributes.time_of_sample(body)
+                                                               : attributes.time_of_other(body);
+    batch_.push_back({time.value_or(0), record, is_of_switches});
+  }
+}
+
+void SamplingSession::handle_switch(std::span<const std::byte> record) {
+  const auto header = perf::load<perf::RecordHeader>(record, 0);
+  const auto body = record.subspan(kHeaderBytes);
+  if (header.type == perf::RecordType::kSample) return begin_wait(body);
+  if (header.type == perf::RecordType::kLost) {
+    // How long those waits were is not known.
+    profile_.diagnostics.add(Severity::kWarning, "waits were lost: this machine is too busy", {},
+                             perf::load_or_zero<std::uint64_t>(body, 8));
+    return;
+  }
+  if (header.type != perf::RecordType::kSwitch) return;
+  const auto tid = switch_attributes_.origin_of_other(body).tid;
+  if (!tid) return;
+  if ((header.misc & perf::kMiscSwitchOut) != 0) {
+    if ((header.misc & perf::kMiscSwitchOutPreempt) != 0) waits_.preempted(*tid);
+    return;
+  }
+  const auto time = switch_attributes_.time_of_other(body);
+  if (const auto wait = waits_.come_back(*tid, static_cast<std::int64_t>(time.value_or(0)))) add_wait(*wait);
+}
+
+void SamplingSession::begin_wait(std::span<const std::byte> body) {
+  const auto sample = perf::SampleRecord::parse(switch_attributes_[0], body);
+  ProcessStacks* stacks = sample ? process(sample->pid) : nullptr;
+  if (stacks == nullptr) return;
+  ProcessStacks::Built built;
+  Address stack_pointer;
+  if (sample->register_abi == perf::kRegisterAbi64) {
+    const RegisterSet registers = perf::registers_of(switch_attributes_[0], *sample);
+    stack_pointer = Address{registers.get(Register::kRsp).value_or(0)};
+    built = stacks->build(registers, {stack_pointer, sample->stack}, ProcessStacks::Attempt::kLast)
+                .value_or(ProcessStacks::Built{});
+  }
+  settle(built.summary);
+  Wait wait;
+  wait.begin_ns = static_cast<std::int64_t>(sample->time);
+  wait.context = {stacks->thread(sample->tid, built, stack_pointer), sample->cpu, event_};
+  wait.stack = push_kernel_frames(built.stack, *sample);
+  wait.reason = reason_of(wait.stack);
+  waits_.leave(sample->tid, wait);
+}
+
+WaitReason SamplingSession::reason_of(StackId stack) const {
+  std::vector<std::string_view> functions;
+  for (; stack != kEmptyStack; stack = profile_.stacks.caller(stack)) {
+    const Frame& frame = profile_.frames[profile_.stacks.frame(stack)];
+    if (frame.kind != FrameKind::kKernel) break;
+    functions.push_back(profile_.text(frame.function));
+  }
+  return wait_reason_of(functions);
+}
+
+void SamplingSession::add_wait(const Wait& wait) {
+  Frame frame;
+  frame.kind = FrameKind::kKernel;
+  frame.function = profile_.strings.intern(to_frame(wait.reason));
+  const StackId stack = profile_.stacks.push(wait.stack, profile_.frames.intern(frame));
+  profile_.samples.add({wait.begin_ns, stack, wait.context, static_cast<std::uint64_t>(wait.duration_ns)});
+}
+
 // What a collector moved since an old sample may be where it was when a newer one was taken: all that the
 // batch tells about functions counts for each of its samples.
 void SamplingSession::add_deferred() {
@@ -311,7 +425,7 @@ void SamplingSession::add_sample(std::span<const std::byte> body, ProcessStacks:
     return;
   }
   ProcessStacks* stacks = process(sample->pid);
-  if (stacks == nullptr) return;
+  if (stacks == nullptr || options_.time == SampledTime::kOffCpu) return;
   std::int64_t& last_time = last_times_[static_cast<std::uint32_t>(sample->cpu)];
   last_time = std::max(last_time, static_cast<std::int64_t>(sample->time));
   ProcessStacks::Built built;

@@ -15,6 +15,7 @@
 #include "binary/kernel_image.h"
 #include "capture/collection_watch.h"
 #include "capture/loop_watch.h"
+#include "capture/off_cpu.h"
 #include "capture/process_stacks.h"
 #include "capture/source_keeper.h"
 #include "formats/perf_data/event_attributes.h"
@@ -26,6 +27,12 @@
 
 namespace nodescope {
 
+enum class SampledTime : std::uint8_t {
+  kOnCpu,
+  kOffCpu,  // what threads wait for
+  kBoth,
+};
+
 struct SamplingOptions {
   unsigned frequency_hz = 99;
   bool follow_children = false;
@@ -33,6 +40,8 @@ struct SamplingOptions {
   bool keep_sources = false;
   // How often the event loops of Node.js are read; nothing: never.
   std::optional<LoopWatchOptions> loops = std::nullopt;
+  // Waiting needs the right to sample the kernel.
+  SampledTime time = SampledTime::kOnCpu;
 };
 
 // Every sample is one of these: taken = complete + incomplete + lost.
@@ -105,11 +114,18 @@ class SamplingSession {
   struct TimedRecord {
     std::uint64_t time = 0;
     std::span<const std::byte> bytes;
+    bool is_of_switches = false;
   };
 
   void learn_attribute();
+  Result<void> attach_switches(pid_t pid, bool before_exec);
   void look_often(std::int64_t for_ns);
+  void collect(PerfSampler& sampler, const perf::EventAttributes& attributes, bool is_of_switches);
   void handle(std::span<const std::byte> record);
+  void handle_switch(std::span<const std::byte> record);
+  void begin_wait(std::span<const std::byte> body);
+  void add_wait(const Wait& wait);
+  WaitReason reason_of(StackId stack) const;
   void add_sample(std::span<const std::byte> body, ProcessStacks::Attempt attempt);
   void add_deferred();
   StackId push_kernel_frames(StackId stack, const perf::SampleRecord& sample);
@@ -128,6 +144,9 @@ class SamplingSession {
   SamplingOptions options_;
   PerfSampler sampler_;
   perf::EventAttributes attributes_;
+  std::optional<PerfSampler> switches_;  // where waiting is sampled
+  perf::EventAttributes switch_attributes_;
+  WaitTracker waits_;
   Profile profile_;
   SamplingCounts counts_;
   std::uint64_t cpu_ns_ = 0;

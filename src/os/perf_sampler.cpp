@@ -175,6 +175,12 @@ PerfSampler::PerfSampler(const PerfSamplerOptions& options)
   attr.clockid = CLOCK_MONOTONIC;
   attr.sample_regs_user = kUserRegisters;
   attr.sample_stack_user = options.stack_bytes;
+  if (options.moment == SampledMoment::kClock) return;
+  attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+  attr.sample_period = 1;
+  attr.context_switch = 1;
+  // The sampler of the clock has these.
+  attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 0;
 }
 
 PerfSampler::PerfSampler(PerfSampler&&) noexcept = default;

@@ -16,12 +16,18 @@
 
 namespace nodescope {
 
+enum class SampledMoment : std::uint8_t {
+  kClock,     // so many times a second while they run
+  kLeaveCpu,  // each time that they leave a CPU; records of the type kSwitch say when they come back
+};
+
 struct PerfSamplerOptions {
   unsigned frequency_hz = 99;
   // Of the user stack, copied with each sample.  The outermost JavaScript frame of a compiler at work is
   // 14 KB (median) to 26 KB from the stack pointer; a record cannot be larger than 64 KiB.
   std::uint32_t stack_bytes = 48 * 1024;
   bool follow_children = false;
+  SampledMoment moment = SampledMoment::kClock;
 };
 
 // Samples threads while they are on a CPU: their registers, a copy of their stack and the kernel's call chain

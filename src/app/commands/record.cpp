@@ -30,6 +30,8 @@ struct Options {
   unsigned frequency = 99;
   bool children = false;
   bool sources = false;
+  bool off_cpu = false;
+  bool wall = false;
   bool no_open = false;
   std::string output;
 };
@@ -55,7 +57,10 @@ Result<void> show(const Recorded& recorded, const std::string& output, bool open
 }
 
 SamplingOptions sampling_options(const Options& options) {
-  return {options.frequency, options.children, options.sources, kRecordingLoops};
+  const SampledTime time = options.wall      ? SampledTime::kBoth
+                           : options.off_cpu ? SampledTime::kOffCpu
+                                             : SampledTime::kOnCpu;
+  return {options.frequency, options.children, options.sources, kRecordingLoops, time};
 }
 
 Result<Recorded> record_processes(const Options& options, const std::string& output) {
@@ -134,6 +139,10 @@ void add_record_command(CLI::App& app, Run& run, RecordedCommand& program) {
   command->add_flag(
       "--sources", options->sources,
       "Keep the texts of JavaScript files and their source maps in the recording (.nscope, .html)");
+  CLI::Option* off_cpu =
+      command->add_flag("--off-cpu", options->off_cpu,
+                        "Waiting instead of running: where threads are on no CPU, for how long and what for");
+  command->add_flag("--wall", options->wall, "Running and waiting together")->excludes(off_cpu);
   command
       ->add_option("-o,--output", options->output,
                    "Where to write, by its ending in any format (nodescope-DATE-TIME.nscope)")

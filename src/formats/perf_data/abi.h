@@ -20,6 +20,7 @@ enum class RecordType : std::uint32_t {
   kSample = 9,
   kMmap2 = 10,
   kLostSamples = 13,
+  kSwitch = 14,
   kNamespaces = 16,
   kKsymbol = 17,
   // From here on written by perf itself, and not ordered by time.
@@ -51,6 +52,8 @@ constexpr std::uint16_t kMiscHypervisor = 3;
 constexpr std::uint16_t kMiscGuestKernel = 4;
 constexpr std::uint16_t kMiscGuestUser = 5;
 constexpr std::uint16_t kMiscCommExec = 1 << 13;
+constexpr std::uint16_t kMiscSwitchOut = 1 << 13;
+constexpr std::uint16_t kMiscSwitchOutPreempt = 1 << 14;  // it would have gone on
 constexpr std::uint16_t kMiscForkExec = 1 << 13;  // of a synthesized fork: the mappings are given anew
 constexpr std::uint16_t kMiscMmapBuildId = 1 << 14;
 constexpr std::uint16_t kMiscLostSamplesBpf = 1 << 15;  // filtered out by a BPF program, not lost
