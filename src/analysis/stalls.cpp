@@ -511,6 +511,22 @@ bool has_turns(const Profile& profile) {
                              [](const Marker& marker) { return marker.kind == MarkerKind::kStall; });
 }
 
+// By time: what is at least so long, of very many the longest; if none is, only the longest of all.
+std::vector<Marker> longest_turns(const Profile& profile, const SampleFilter& filter, std::int64_t min_ns) {
+  std::vector<Marker> turns;
+  for (const Marker& marker : profile.markers) {
+    const bool wanted = marker.kind == MarkerKind::kStall && filter.keeps_thread(marker.thread) &&
+                        filter.keeps_time(marker.time_ns);
+    if (wanted) turns.push_back(marker);
+  }
+  std::ranges::stable_sort(turns, std::ranges::greater{}, &Marker::duration_ns);
+  std::size_t count = turns.empty() ? 0 : 1;
+  while (count < std::min(turns.size(), kMaxReported) && turns[count].duration_ns >= min_ns) ++count;
+  turns.resize(count);
+  std::ranges::stable_sort(turns, {}, &Marker::time_ns);
+  return turns;
+}
+
 double length_of(const Overview& overview, const Selection& selection) {
   const TimeRange all{0, overview.duration_ns};
   if (!selection.time) return static_cast<double>(all.end_ns);
@@ -550,11 +566,8 @@ Result<StallReport> derive_stalls(const Profile& profile, const Overview& overvi
   report.measured = has_turns(profile);
   std::vector<Stall> stalls;
   if (report.measured) {
-    for (const Marker& marker : profile.markers) {
-      const bool wanted = marker.kind == MarkerKind::kStall && filter->keeps_thread(marker.thread) &&
-                          filter->keeps_time(marker.time_ns);
-      if (wanted) stalls.push_back(finder.describe(marker));
-    }
+    for (const Marker& marker : longest_turns(profile, *filter, options.min_ns))
+      stalls.push_back(finder.describe(marker));
   } else if (overview.duration_ns > 0) {
     stalls = finder.find(*filter);
     report.busy_percent = finder.busy_percent(length_of(overview, where));

