@@ -159,8 +159,9 @@ Result<void> report(const Options& options) {
   const std::string name = joined_names(options.inputs);
   const auto selection = selection_of(*profile, options.selection, name);
   if (!selection) return std::unexpected(selection.error());
-  const bool is_whole = *selection == Selection{.only_my_code = selection->only_my_code};
-  const std::string verdict = is_whole ? headline(*profile) : std::string();
+  Selection whole;
+  whole.only_my_code = selection->only_my_code;
+  const std::string verdict = *selection == whole ? headline(*profile) : std::string();
   const auto causes = derive_cause_totals(*profile, *selection, options.selection.count_by());
   if (!causes) return std::unexpected(causes.error());
   auto selected = select(std::move(*profile), options.selection, name);
