@@ -76,10 +76,17 @@ const ConstructorNames::FunctionNames& ConstructorNames::function(std::uint64_t 
   const auto known = functions_.find(key);
   if (known != functions_.end()) return known->second;
   FunctionNames names;
-  if (const auto info = SharedFunctionInfo::load(heap_, TaggedWord{key})) {
-    names.own = info->name();
-    names.shown = info->name().empty() ? info->inferred_name() : info->name();
-    if (names.shown.empty()) {
+  if (heap_.is(TaggedWord{key}, layout_.type_shared)) {
+    const auto name = heap_.field(TaggedWord{key}, layout_.shared_name);
+    if (const auto scope = name ? ScopeInfo::load(heap_, *name) : std::nullopt) {
+      names.own = scope->name();
+      names.shown = scope->inferred_name();
+    } else if (name) {
+      names.own = string(name->value).value_or("");
+    }
+    if (!names.own.empty()) {
+      names.shown = names.own;
+    } else if (names.shown.empty()) {
       // Of a function that was not compiled yet.
       const auto data = heap_.field(TaggedWord{key}, layout_.shared_data);
       const ObjectShape* shape = data && data->is_object() ? shapes_.of_object(data->value - 1) : nullptr;

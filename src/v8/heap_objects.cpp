@@ -140,7 +140,32 @@ class HeapObjects::Marker {
     if (!object || object->shape->is_filler) return;
     // What else is near the tables of the compilation cache is not known to belong to it.
     if (root.kind == RootKind::kCompilationCache && !shapes_.is_fixed_array(object->shape->type)) return;
+    if (root.kind == RootKind::kStrongRoots && is_number_cache(*object)) {
+      mark(root.word - 1);
+      return;
+    }
     push(root.word - 1);
+  }
+
+  // Pairs of a number and its text, which every full collection forgets.
+  bool is_number_cache(const HeapObject& array) {
+    constexpr std::uint64_t kMinBytes = 16 + 256 * kWordBytes;
+    constexpr int kEnough = 16;
+    const std::uint64_t size = array.bytes.size();
+    if (!shapes_.is_fixed_array(array.shape->type) || size < kMinBytes || (size - 16) % 16 != 0) return false;
+    int pairs = 0;
+    for (std::uint64_t offset = 16; offset < size; offset += 2 * kWordBytes) {
+      const std::uint64_t number = array.word(offset);
+      const ObjectShape* key = is_reference(number) ? shapes_.of_object(number - 1) : nullptr;
+      const ObjectShape* text = shapes_.of_object(array.word(offset + kWordBytes) - 1);
+      const bool is_text = text != nullptr && text->type < shapes_.types().first_nonstring;
+      if (is_reference(number) ? key == nullptr : (number & 0xFFFFFFFF) != 0) return false;
+      if (key != nullptr && key->type == shapes_.types().oddball) continue;  // not in use
+      if (!is_text && number != 0) return false;
+      if (key != nullptr && key->type != shapes_.types().heap_number) return false;
+      if (is_text) ++pairs;
+    }
+    return pairs >= kEnough;
   }
 
   // Marks what is there and visits it later.

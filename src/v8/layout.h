@@ -84,7 +84,8 @@ struct Layout {
 
   // Of the heap walker.
   Fact function_context, function_prototype, array_buffer_bytes, array_buffer_store, map_transitions,
-      map_dependent_code, regexp_source_string, global_dictionary;
+      map_dependent_code, regexp_source_string, global_dictionary, dictionary_elements, representation_mask,
+      representation_shift, representation_double;
   InstanceTypes instance_types;
 
   std::vector<Marker> markers;  // by frame type

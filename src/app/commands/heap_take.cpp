@@ -1,0 +1,182 @@
+#include "capture/heap_take.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/commands/heap_live.h"
+#include "app/input.h"
+#include "app/output.h"
+#include "app/target_options.h"
+#include "base/text.h"
+#include "formats/heapsnapshot/heapsnapshot.h"
+#include "json/writer.h"
+#include "target/process.h"
+
+namespace nodescope {
+
+namespace {
+
+struct Options {
+  TargetOptions target;
+  std::string output;
+  std::int32_t thread = 0;  // 0: all
+  bool redact = false;
+  bool json = false;
+};
+
+// One snapshot that was written.
+struct Written {
+  pid_t tid = 0;
+  std::string name;
+  std::string file;
+  std::uint64_t bytes = 0;
+  std::size_t nodes = 0;
+  std::size_t edges = 0;
+};
+
+// "app.heapsnapshot" -> "app-4711.heapsnapshot".
+std::string with_suffix(const std::string& path, const std::string& suffix) {
+  const std::size_t name = path.find_last_of('/') + 1;
+  const std::size_t dot = path.find('.', name);
+  const std::size_t at = dot == std::string::npos || dot == name ? path.size() : dot;
+  return path.substr(0, at) + "-" + suffix + path.substr(at);
+}
+
+Result<std::vector<std::size_t>> chosen_isolates(const HeapTake& take, const Options& options) {
+  std::vector<std::size_t> chosen;
+  std::string known;
+  for (std::size_t i = 0; i < take.isolates().size(); ++i) {
+    const pid_t tid = take.isolates()[i].tid;
+    if (options.thread == 0 || tid == options.thread) chosen.push_back(i);
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", tid);
+  }
+  if (chosen.empty())
+    return fail(ErrorCode::kUsage,
+                fmt::format("no JavaScript runs in thread {}: it does in {}", options.thread, known));
+  if (chosen.size() > 1 && options.output == "-")
+    return fail(ErrorCode::kUsage, fmt::format("choose one of the heaps with --thread: {}", known));
+  return chosen;
+}
+
+Result<Written> write_one(HeapTake& take, std::size_t isolate, pid_t pid, const std::string& path,
+                          const Options& options) {
+  auto graph = take.graph(isolate, {options.redact});
+  if (!graph) return std::unexpected(graph.error());
+  Written written;
+  written.tid = take.isolates()[isolate].tid;
+  written.name = thread_name(pid, written.tid);
+  written.file = path;
+  written.nodes = graph->node_count();
+  written.edges = graph->edge_count();
+  for (std::size_t i = 0; i < graph->node_count(); ++i) {
+    if (graph->type(i) != HeapNodeType::kNative) written.bytes += graph->self_sizes[i];
+  }
+  print_diagnostics(graph->diagnostics, path);
+  const auto done = write_output(path, [&](ByteSink& sink) { return write_heap_snapshot(*graph, sink); });
+  if (!done) return std::unexpected(done.error());
+  return written;
+}
+
+Result<void> write_json(const HeapTake& take, const std::vector<Written>& all, ByteSink& sink) {
+  std::uint64_t nodes = 0;
+  std::uint64_t edges = 0;
+  for (const Written& written : all) {
+    nodes += written.nodes;
+    edges += written.edges;
+  }
+  json::Writer json(sink);
+  json.begin_object();
+  json.key("file").string(all.front().file);
+  json.key("engine").string("outside");
+  json.key("stopped_ms").decimal(static_cast<std::int64_t>(take.stopped_ns() / 1000), 3);
+  json.key("heap_bytes").count(take.heap_bytes());
+  json.key("nodes").count(nodes);
+  json.key("edges").count(edges);
+  json.key("isolates").begin_array();
+  for (const Written& written : all) {
+    json.begin_object();
+    json.key("thread").integer(written.tid);
+    json.key("name").string(written.name);
+    json.key("file").string(written.file);
+    json.key("live_bytes").count(written.bytes);
+    json.key("nodes").count(written.nodes);
+    json.key("edges").count(written.edges);
+    json.end_object();
+  }
+  json.end_array().end_object().line();
+  return json.finish();
+}
+
+std::string text_of(const HeapTake& take, const std::vector<Written>& all) {
+  std::string text = fmt::format("stopped for {} to copy {}\n", human_duration_ns(take.stopped_ns()),
+                                 human_bytes(take.heap_bytes()));
+  for (const Written& written : all)
+    text += fmt::format("{}: {} objects, {} references, {} alive (thread {} {})\n", printable(written.file),
+                        with_thousands(written.nodes), with_thousands(written.edges),
+                        human_bytes(written.bytes), written.tid, printable(written.name));
+  return text;
+}
+
+Result<void> run_take(const Options& options) {
+  const auto pid = select_one_target(options.target.spec());
+  if (!pid) return std::unexpected(pid.error());
+  auto copier = HeapCopier::open(*pid);
+  if (!copier) return std::unexpected(copier.error());
+  auto take = HeapTake::take(*copier);
+  if (!take) return std::unexpected(take.error());
+  const auto chosen = chosen_isolates(*take, options);
+  if (!chosen) return std::unexpected(chosen.error());
+  const std::string path =
+      options.output.empty() ? fmt::format("heap-{}.heapsnapshot", *pid) : options.output;
+  std::vector<Written> all;
+  for (const std::size_t isolate : *chosen) {
+    const pid_t tid = take->isolates()[isolate].tid;
+    const bool is_first = isolate == chosen->front();
+    auto written = write_one(
+        *take, isolate, *pid,
+        is_first ? path : with_suffix(path, fmt::format("{}", tid != 0 ? tid : static_cast<pid_t>(isolate))),
+        options);
+    if (!written) return std::unexpected(written.error());
+    all.push_back(std::move(*written));
+  }
+  if (options.output == "-") return {};
+  return write_output("-", [&](ByteSink& sink) {
+    return options.json ? write_json(*take, all, sink) : sink.write(text_of(*take, all));
+  });
+}
+
+}  // namespace
+
+void add_heap_take_command(CLI::App& heap, Run& run) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = heap.add_subcommand(
+      "take", "Write the heap of a running Node.js process as a .heapsnapshot, from outside.");
+  command->group("Live");
+  add_target_options(*command, options->target, HowMany::kOne);
+  command
+      ->add_option(
+          "-o,--output", options->output,
+          "Where to write (heap-PID.heapsnapshot); workers' heaps get the thread's number into the name")
+      ->type_name("FILE");
+  command->add_option("--thread", options->thread, "Only the heap of this thread; all if not given")
+      ->check(CLI::PositiveNumber)
+      ->type_name("TID");
+  command->add_flag("--redact", options->redact,
+                    "Leave out what strings say, and keys of objects used as maps; sizes and structure stay");
+  command->add_flag("--json", options->json, "For programs");
+  command->footer(
+      "The process is stopped while its heap is copied, about a quarter of a second per GB, and needs no "
+      "memory "
+      "for it; objects that a full collection would free are left out.\n\n"
+      "Examples\n"
+      "  nodescope heap take 4711 -o before.heapsnapshot\n"
+      "  nodescope heap take server.js --redact");
+  command->callback([options, &run] { run = [options] { return run_take(*options); }; });
+}
+
+}  // namespace nodescope

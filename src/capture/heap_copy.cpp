@@ -1,0 +1,110 @@
+#include "capture/heap_copy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "os/process_memory.h"
+#include "os/ptrace.h"
+#include "target/live_memory.h"
+#include "v8/heap_pages.h"
+
+namespace nodescope {
+
+namespace {
+
+// Between looking at the sizes and stopping it the heap may grow by so much.
+constexpr std::size_t kGrowth = 8;
+constexpr std::size_t kSpareBytes = std::size_t{16} << 20;
+
+constexpr int kMaxAttempts = 20;
+constexpr std::chrono::milliseconds kBetweenAttempts{5};
+
+std::uint64_t copied_bytes(std::span<const v8::HeapPage> pages) {
+  std::uint64_t bytes = 0;
+  for (const v8::HeapPage& page : pages) {
+    if (page.kind != v8::SpaceKind::kEvacuated) bytes += page.range.size_bytes();
+  }
+  return bytes;
+}
+
+std::vector<v8::HeapThread> threads_of(const StoppedProcess& stopped) {
+  std::vector<v8::HeapThread> threads;
+  for (const StoppedThread& thread : stopped.threads()) {
+    const ThreadRegisters& r = thread.registers;
+    threads.push_back({thread.tid,
+                       {r.rax, r.rbx, r.rcx, r.rdx, r.rsi, r.rdi, r.rbp, r.r8, r.r9, r.r10, r.r11, r.r12,
+                        r.r13, r.r14, r.r15},
+                       Address{r.rsp},
+                       Address{r.fs_base}});
+  }
+  return threads;
+}
+
+}  // namespace
+
+Result<HeapCopier> HeapCopier::open(pid_t pid) {
+  auto process = LiveProcess::open(pid);
+  if (!process) return std::unexpected(process.error());
+  auto binary = find_node_binary(*process);
+  if (!binary) return std::unexpected(binary.error());
+  auto layout = v8::Layout::build(binary->elf.file());
+  if (!layout) return fail(layout.error(), binary->path);
+  return HeapCopier(std::move(*process), std::make_shared<const v8::Layout>(std::move(*layout)));
+}
+
+Result<HeapCopy> HeapCopier::copy() {
+  const pid_t pid = process_.pid();
+  LiveMemory memory(pid);
+  if (auto refreshed = process_.refresh_map(); !refreshed) return std::unexpected(refreshed.error());
+  const std::uint64_t expected = copied_bytes(v8::find_heap_pages(memory, process_.map()));
+  if (expected == 0) return fail(ErrorCode::kUnsupported, fmt::format("process {} has no V8 heap yet", pid));
+  HeapCopy copy;
+  auto buffer = CopyBuffer::allocate(expected + expected / kGrowth + kSpareBytes);
+  if (!buffer) return std::unexpected(buffer.error());
+  copy.buffer = std::move(*buffer);
+  for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
+    memory.forget();
+    auto stopped = StoppedProcess::stop(pid);
+    if (!stopped) return std::unexpected(stopped.error());
+    if (auto refreshed = process_.refresh_map(); !refreshed) return std::unexpected(refreshed.error());
+    const auto pages = v8::find_heap_pages(memory, process_.map());
+    copy.isolates = v8::find_isolates(memory, process_.map(), pages, threads_of(*stopped));
+    const bool is_collecting = std::ranges::any_of(copy.isolates, &v8::Isolate::is_collecting);
+    const std::uint64_t bytes = copied_bytes(pages);
+    if (is_collecting || bytes > copy.buffer.bytes().size()) {
+      copy.stopped_ns = std::max(copy.stopped_ns, stopped->resume_ns());
+      if (!is_collecting) {
+        auto larger = CopyBuffer::allocate(bytes + bytes / kGrowth + kSpareBytes);
+        if (!larger) return std::unexpected(larger.error());
+        copy.buffer = std::move(*larger);
+      }
+      std::this_thread::sleep_for(kBetweenAttempts);
+      continue;
+    }
+    std::vector<RemoteBytes> pieces;
+    copy.pages.clear();
+    std::size_t offset = 0;
+    for (const v8::HeapPage& page : pages) {
+      if (page.kind == v8::SpaceKind::kEvacuated) continue;
+      const auto into = copy.buffer.bytes().subspan(offset, page.range.size_bytes());
+      offset += into.size();
+      pieces.push_back({page.range.begin.value, into});
+      copy.pages.push_back({page, into});
+    }
+    const std::vector<bool> done = read_process_memory(pid, pieces);
+    copy.stopped_ns = std::max(copy.stopped_ns, stopped->resume_ns());
+    // V8 may have given a page back between two looks; such a one holds nothing.
+    for (std::size_t i = 0; i < done.size(); ++i) {
+      if (!done[i]) copy.pages[i].bytes = {};
+    }
+    copy.heap_bytes = bytes;
+    return copy;
+  }
+  return fail(ErrorCode::kSystem, fmt::format("process {} collects garbage all the time", pid));
+}
+
+}  // namespace nodescope
