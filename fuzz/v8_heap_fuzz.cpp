@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "../tests/support/fake_isolate.h"
+#include "../tests/support/heap_graphs.h"
 
 // Every 10 bytes replace one word of a small heap: where, and by what.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -24,5 +24,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     heap.memory.put(Address{areas[where % 8] + (where / 8 % 0x180) * 8}, word);
   }
   heap.read();
+  nodescope::testing::graphs_of(heap);
   return 0;
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "app/commands/heap_live.h"
 #include "app/function_report.h"
 #include "app/heap_report.h"
 #include "app/input.h"
@@ -130,6 +131,9 @@ void add_heap_command(CLI::App& app, Run& run) {
       app.add_subcommand("heap", "Show which objects fill the memory, who holds them, and what leaks.");
   heap->group("Look");
   heap->require_subcommand(1);
+  add_heap_leak_command(*heap, run);
+  add_heap_take_command(*heap, run);
+  add_heap_watch_command(*heap, run);
   add_diff_part(*heap, run);
   const auto with = [](auto write) {
     return [write](const HeapAnalysis& analysis, const Options& options, ByteSink& sink) {
@@ -158,6 +162,8 @@ void add_heap_command(CLI::App& app, Run& run) {
                "CLASS", "As the summary names it; * for every object"});
   heap->footer(
       "Examples\n"
+      "  nodescope heap leak 4711\n"
+      "  nodescope heap take 4711 -o app.heapsnapshot\n"
       "  nodescope heap summary app.heapsnapshot\n"
       "  nodescope heap diff before.heapsnapshot after.heapsnapshot");
 }
