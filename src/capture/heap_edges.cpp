@@ -73,7 +73,7 @@ constexpr NamedField kFields[] = {
 }  // namespace
 
 HeapEdges::HeapEdges(v8::Heap& heap, const v8::HeapObjects& objects, HeapTexts& texts)
-    : heap_(heap), objects_(objects), layout_(heap.layout()), texts_(texts) {}
+    : objects_(objects), layout_(heap.layout()), texts_(texts) {}
 
 const v8::ObjectShape* HeapEdges::shape_of(std::uint64_t word) const {
   return is_pointer(word) ? objects_.shapes().of_object(word - 1) : nullptr;
@@ -304,8 +304,8 @@ void HeapEdges::read_dictionary(const v8::HeapObject& object) {
   const auto bits =
       static_cast<std::uint32_t>(map.word(static_cast<std::uint64_t>(layout_.map_bit_field3.value)));
   const bool is_data = (bits & kIsPrototypeMap) == 0;
-  const auto first = static_cast<std::uint64_t>(layout_.dictionary_prefix_start.value +
-                                                layout_.dictionary_prefix_size.value);
+  const auto first = static_cast<std::uint64_t>(layout_.dictionary_prefix_start.value) +
+                     static_cast<std::uint64_t>(layout_.dictionary_prefix_size.value);
   for (std::uint64_t entry = kArrayHeader + first * kWordBytes; entry + 24 <= table.bytes.size();
        entry += 24) {
     const std::uint64_t key = table.word(entry);

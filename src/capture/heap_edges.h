@@ -67,7 +67,6 @@ class HeapEdges {
 
   static constexpr std::uint64_t kNoOffset = ~std::uint64_t{0};
 
-  v8::Heap& heap_;
   const v8::HeapObjects& objects_;
   const v8::Layout& layout_;
   HeapTexts& texts_;

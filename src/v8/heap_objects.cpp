@@ -114,6 +114,9 @@ class HeapObjects::Marker {
       const std::uint64_t words = page.is_large ? 1 : page.objects.size_bytes() / kWordBytes;
       objects_.marks_[i].bits.resize((words + 63) / 64);
     }
+  }
+
+  void run(const Isolate& isolate) {
     mark_read_only();
     for (const HeapRoot& root : isolate.roots) mark_root(root);
     drain();
@@ -275,7 +278,7 @@ class HeapObjects::Marker {
 
 HeapObjects HeapObjects::mark(ObjectShapes& shapes, const Isolate& isolate) {
   HeapObjects objects(shapes);
-  Marker(objects, isolate);
+  Marker(objects, isolate).run(isolate);
   objects.number();
   return objects;
 }

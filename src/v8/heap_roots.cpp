@@ -365,7 +365,8 @@ std::vector<Isolate> find_isolates(Memory& memory, const MemoryMap& map, std::sp
   // What only looks like a heap.
   std::erase_if(isolates,
                 [](const Isolate& isolate) { return isolate.isolate.value == 0 && isolate.page_count < 4; });
-  std::ranges::stable_sort(isolates, {}, &Isolate::tid);
+  std::ranges::sort(isolates, {},
+                    [](const Isolate& isolate) { return std::pair(isolate.tid, isolate.heap); });
   return isolates;
 }
 

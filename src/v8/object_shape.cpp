@@ -193,14 +193,12 @@ void ObjectShapes::set_variable_size(ObjectShape& shape) const {
   if (const auto known = sizes_by_type_.find(type); known != sizes_by_type_.end()) {
     set(known->second.first, known->second.second);
     if (shape.size_rule == SizeRule::kFixed) shape.fixed_bytes = shape.header_bytes;
-  } else if (is_fixed_array(type)) {
+  } else if (is_fixed_array(type) || type == types_.transition_array) {
     set(SizeRule::kWords, 16);
   } else if (is_context(type)) {
     set(SizeRule::kWords, is_native_context(type) ? calibration_.native_context_header : 16);
   } else if (type == layout_.instance_types.find("OBJECT_BOILERPLATE_DESCRIPTION_TYPE")) {
     set(SizeRule::kWords, calibration_.boilerplate_header);
-  } else if (type == types_.transition_array) {
-    set(SizeRule::kWords, 16);
   } else if (type == types_.bytecode_array) {
     set(SizeRule::kBytes, static_cast<std::uint32_t>(layout_.bytecodes.value));
   } else if (type == types_.feedback_metadata) {
