@@ -8,8 +8,6 @@
 #include <utility>
 
 #include "os/process_memory.h"
-#include "os/ptrace.h"
-#include "target/live_memory.h"
 #include "v8/heap_pages.h"
 
 namespace nodescope {
@@ -31,15 +29,16 @@ std::uint64_t copied_bytes(std::span<const v8::HeapPage> pages) {
   return bytes;
 }
 
-std::vector<v8::HeapThread> threads_of(const StoppedProcess& stopped) {
+std::vector<v8::HeapThread> threads_of(const Standstill& stopped) {
   std::vector<v8::HeapThread> threads;
-  for (const StoppedThread& thread : stopped.threads()) {
-    const ThreadRegisters& r = thread.registers;
-    threads.push_back({thread.tid,
-                       {r.rax, r.rbx, r.rcx, r.rdx, r.rsi, r.rdi, r.rbp, r.r8, r.r9, r.r10, r.r11, r.r12,
-                        r.r13, r.r14, r.r15},
-                       Address{r.rsp},
-                       Address{r.fs_base}});
+  for (const TargetThread& thread : stopped.threads()) {
+    v8::HeapThread heap_thread{thread.tid, {}, {}, Address{thread.thread_pointer}};
+    for (std::size_t i = 0; i < kRegisterCount; ++i) {
+      if (const auto value = thread.registers.get(static_cast<Register>(i)))
+        heap_thread.registers.push_back(*value);
+    }
+    heap_thread.stack_pointer = Address{thread.registers.get(Register::kRsp).value_or(0)};
+    threads.push_back(std::move(heap_thread));
   }
   return threads;
 }
@@ -49,7 +48,7 @@ std::vector<v8::HeapThread> threads_of(const StoppedProcess& stopped) {
 Result<HeapCopier> HeapCopier::open(pid_t pid) {
   auto process = LiveProcess::open(pid);
   if (!process) return std::unexpected(process.error());
-  auto binary = find_node_binary(*process);
+  auto binary = find_node_binary(**process);
   if (!binary) return std::unexpected(binary.error());
   auto layout = v8::Layout::build(binary->elf.file());
   if (!layout) return fail(layout.error(), binary->path);
@@ -57,10 +56,11 @@ Result<HeapCopier> HeapCopier::open(pid_t pid) {
 }
 
 Result<HeapCopy> HeapCopier::copy() {
-  const pid_t pid = process_.pid();
-  LiveMemory memory(pid);
-  if (auto refreshed = process_.refresh_map(); !refreshed) return std::unexpected(refreshed.error());
-  const std::uint64_t expected = copied_bytes(v8::find_heap_pages(memory, process_.map()));
+  const pid_t pid = process_->pid();
+  Memory& memory = process_->memory();
+  memory.forget();
+  if (auto refreshed = process_->refresh_map(); !refreshed) return std::unexpected(refreshed.error());
+  const std::uint64_t expected = copied_bytes(v8::find_heap_pages(memory, process_->map()));
   if (expected == 0) return fail(ErrorCode::kUnsupported, fmt::format("process {} has no V8 heap yet", pid));
   HeapCopy copy;
   auto buffer = CopyBuffer::allocate(expected + expected / kGrowth + kSpareBytes);
@@ -68,15 +68,15 @@ Result<HeapCopy> HeapCopier::copy() {
   copy.buffer = std::move(*buffer);
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     memory.forget();
-    auto stopped = StoppedProcess::stop(pid);
+    auto stopped = process_->stop();
     if (!stopped) return std::unexpected(stopped.error());
-    if (auto refreshed = process_.refresh_map(); !refreshed) return std::unexpected(refreshed.error());
-    const auto pages = v8::find_heap_pages(memory, process_.map());
-    copy.isolates = v8::find_isolates(memory, process_.map(), pages, threads_of(*stopped));
+    if (auto refreshed = process_->refresh_map(); !refreshed) return std::unexpected(refreshed.error());
+    const auto pages = v8::find_heap_pages(memory, process_->map());
+    copy.isolates = v8::find_isolates(memory, process_->map(), pages, threads_of(**stopped));
     const bool is_collecting = std::ranges::any_of(copy.isolates, &v8::Isolate::is_collecting);
     const std::uint64_t bytes = copied_bytes(pages);
     if (is_collecting || bytes > copy.buffer.bytes().size()) {
-      copy.stopped_ns = std::max(copy.stopped_ns, stopped->resume_ns());
+      copy.stopped_ns = std::max(copy.stopped_ns, (*stopped)->resume_ns());
       if (!is_collecting) {
         auto larger = CopyBuffer::allocate(bytes + bytes / kGrowth + kSpareBytes);
         if (!larger) return std::unexpected(larger.error());
@@ -96,7 +96,7 @@ Result<HeapCopy> HeapCopier::copy() {
       copy.pages.push_back({page, into});
     }
     const std::vector<bool> done = read_process_memory(pid, pieces);
-    copy.stopped_ns = std::max(copy.stopped_ns, stopped->resume_ns());
+    copy.stopped_ns = std::max(copy.stopped_ns, (*stopped)->resume_ns());
     // V8 may have given a page back between two looks; such a one holds nothing.
     for (std::size_t i = 0; i < done.size(); ++i) {
       if (!done[i]) copy.pages[i].bytes = {};

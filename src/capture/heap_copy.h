@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "os/copy_buffer.h"
-#include "target/process.h"
+#include "target/live_process.h"
 #include "v8/heap_image.h"
 #include "v8/heap_roots.h"
 #include "v8/layout.h"
@@ -33,15 +33,15 @@ class HeapCopier {
 
   const v8::Layout& layout() const { return *layout_; }
   std::shared_ptr<const v8::Layout> shared_layout() const { return layout_; }
-  const LiveProcess& process() const { return process_; }
+  const LiveProcess& process() const { return *process_; }
 
   Result<HeapCopy> copy();
 
  private:
-  HeapCopier(LiveProcess process, std::shared_ptr<const v8::Layout> layout)
+  HeapCopier(std::unique_ptr<LiveProcess> process, std::shared_ptr<const v8::Layout> layout)
       : process_(std::move(process)), layout_(std::move(layout)) {}
 
-  LiveProcess process_;
+  std::unique_ptr<LiveProcess> process_;
   std::shared_ptr<const v8::Layout> layout_;
 };
 

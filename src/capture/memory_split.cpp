@@ -52,7 +52,7 @@ MemoryUse use_of_page(const v8::HeapPage& page) {
 Result<MemoryWatch> MemoryWatch::open(pid_t pid) {
   auto process = LiveProcess::open(pid);
   if (!process) return std::unexpected(process.error());
-  auto binary = find_node_binary(*process);
+  auto binary = find_node_binary(**process);
   if (!binary) return std::unexpected(binary.error());
   auto pages = PageMap::open(pid);
   if (!pages) return std::unexpected(pages.error());
@@ -61,10 +61,10 @@ Result<MemoryWatch> MemoryWatch::open(pid_t pid) {
 
 // A thread that waits in a system call tells its stack pointer: "232 0x5 … 0x7ffd… 0x7f12…".
 void MemoryWatch::find_stacks() {
-  const auto threads = list_threads(process_.pid());
+  const auto threads = list_threads(process_->pid());
   if (!threads) return;
   for (const pid_t tid : *threads) {
-    const auto text = read_proc_file(process_.pid(), fmt::format("task/{}/syscall", tid));
+    const auto text = read_proc_file(process_->pid(), fmt::format("task/{}/syscall", tid));
     if (!text) continue;
     std::string_view rest(*text);
     while (rest.ends_with('\n')) rest.remove_suffix(1);
@@ -90,18 +90,18 @@ MemoryUse MemoryWatch::use_of(const Region& region) const {
 }
 
 Result<MemorySplit> MemoryWatch::read() {
-  const pid_t pid = process_.pid();
-  memory_.forget();
-  if (auto refreshed = process_.refresh_map(); !refreshed) return std::unexpected(refreshed.error());
+  const pid_t pid = process_->pid();
+  process_->memory().forget();
+  if (auto refreshed = process_->refresh_map(); !refreshed) return std::unexpected(refreshed.error());
   const auto smaps = read_proc_file(pid, "smaps");
   if (!smaps) return std::unexpected(smaps.error());
   find_stacks();
   const auto resident = parse_smaps(*smaps);
-  const auto pages = v8::find_heap_pages(memory_, process_.map());
+  const auto pages = v8::find_heap_pages(process_->memory(), process_->map());
   MemorySplit split;
   for (const auto& [begin, bytes] : resident) split.rss_bytes += bytes;
   auto page = pages.begin();
-  for (const Region& region : process_.map().regions()) {
+  for (const Region& region : process_->map().regions()) {
     const auto known = resident.find(region.range.begin.value);
     if (known == resident.end()) continue;
     std::uint64_t left = known->second;

@@ -4,13 +4,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 #include "base/flat_map.h"
 #include "base/result.h"
 #include "os/page_map.h"
-#include "target/live_memory.h"
-#include "target/process.h"
+#include "target/live_process.h"
 
 namespace nodescope {
 
@@ -46,15 +46,14 @@ class MemoryWatch {
   Result<MemorySplit> read();
 
  private:
-  MemoryWatch(LiveProcess process, PageMap pages)
-      : process_(std::move(process)), pages_(std::move(pages)), memory_(process_.pid()) {}
+  MemoryWatch(std::unique_ptr<LiveProcess> process, PageMap pages)
+      : process_(std::move(process)), pages_(std::move(pages)) {}
 
   MemoryUse use_of(const Region& region) const;
   void find_stacks();
 
-  LiveProcess process_;
+  std::unique_ptr<LiveProcess> process_;
   PageMap pages_;
-  LiveMemory memory_;
   FlatMap<pid_t, std::uint64_t> stack_pointers_;  // by thread, when it was last seen waiting
 };
 

@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "formats/heapsnapshot/heapsnapshot.h"
 #include "json/writer.h"
-#include "target/process.h"
+#include "target/live_process.h"
 
 namespace nodescope {
 
