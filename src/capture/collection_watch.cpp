@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "target/process.h"
+#include "target/live_process.h"
 
 namespace nodescope {
 
@@ -60,9 +60,9 @@ std::string path_of(const LiveProcess& process, const NodeBinary& binary) {
 Result<void> CollectionWatch::prepare(pid_t pid, Target& target) {
   const auto process = LiveProcess::open(pid);
   if (!process) return std::unexpected(process.error());
-  const auto binary = find_node_binary(*process);
+  const auto binary = find_node_binary(**process);
   if (!binary) return std::unexpected(binary.error());
-  const std::string path = path_of(*process, *binary);
+  const std::string path = path_of(**process, *binary);
   const auto functions = find_functions(binary->elf.file());
   std::vector<ProbePoint> points;
   for (std::size_t i = 0; i < kFunctions.size(); ++i) {

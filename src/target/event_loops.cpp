@@ -180,13 +180,13 @@ Result<std::vector<EventLoop>> LoopFinder::find_new() {
   auto process = LiveProcess::open(pid_);
   if (!process) return std::unexpected(process.error());
   if (default_loop_pointer_ == Address{}) {
-    if (auto opened = open(*process); !opened) return std::unexpected(opened.error());
+    if (auto opened = open(**process); !opened) return std::unexpected(opened.error());
   }
   if (!knows(pid_)) {
     if (auto loop = main_loop()) found.push_back(*loop);
   }
   const Region* before = nullptr;
-  for (const Region& region : process->map().regions()) {
+  for (const Region& region : (*process)->map().regions()) {
     if (may_be_stack(region, before)) {
       auto loop = loop_on_stack(region, *threads);
       if (loop && !knows(loop->tid)) found.push_back(*loop);

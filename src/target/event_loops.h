@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "target/live_process.h"
 #include "target/loop_accounts.h"
 #include "target/memory_map.h"
-#include "target/process.h"
 
 namespace nodescope {
 
