@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         frame.frameless = leaf && size % 2 == 1;
         frame.registers = leaf ? &registers : nullptr;
         const auto frames = reader.read(frame);
-        NODESCOPE_CHECK(!frames.empty() && frames.size() <= 65);
+        NODESCOPE_CHECK(!frames.empty() && frames.size() <= 256);
         for (const v8::Frame& logical : frames) {
           if (logical.script) scripts.place(*logical.script, logical.offset);
         }

@@ -219,7 +219,7 @@ std::vector<Frame> FrameReader::read_marked(const PhysicalFrame& frame, std::uin
       break;
   }
   if (space_.kind(frame.pc) == CodeSpace::Kind::kBuiltin) return read_builtin(frame, std::nullopt);
-  return {frame_of_kind(FrameKind::kUnknownJs)};
+  return read_unknown_code(frame);
 }
 
 std::vector<Frame> FrameReader::read_function(const PhysicalFrame& frame) {
@@ -234,7 +234,7 @@ std::vector<Frame> FrameReader::read_function(const PhysicalFrame& frame) {
   if (in_builtin && frame.registers == nullptr && code_use(frame) == CodeUse::kRunsBytecode)
     return {unknown_function(Tier::kInterpreter)};
   return in_builtin ? read_builtin(frame, slot(frame, heap_.layout().frame_function))
-                    : std::vector{frame_of_kind(FrameKind::kUnknownJs)};
+                    : read_unknown_code(frame);
 }
 
 // Machine code of WebAssembly is no object of V8's heap: where it lies was seen in frames that say what they
