@@ -16,6 +16,7 @@
 #include "analysis/stall_sentence.h"
 #include "base/flat_map.h"
 #include "model/turns.h"
+#include "model/waiting.h"
 
 namespace nodescope {
 
@@ -570,7 +571,7 @@ Result<StallReport> derive_stalls(const Profile& profile, const Overview& overvi
       stalls.push_back(finder.describe(marker));
   } else if (overview.duration_ns > 0) {
     stalls = finder.find(*filter);
-    report.busy_percent = finder.busy_percent(length_of(overview, where));
+    if (!counts_waiting(profile)) report.busy_percent = finder.busy_percent(length_of(overview, where));
   }
 
   const auto longest = std::ranges::max_element(stalls, {}, &Stall::duration_ns);

@@ -10,6 +10,7 @@
 #include "analysis/cpu_time.h"
 #include "analysis/labels.h"
 #include "base/text.h"
+#include "model/waiting.h"
 
 namespace nodescope {
 
@@ -176,10 +177,14 @@ class VerdictBuilder {
 
   std::string stalls_text(const StallReport& stalls) const {
     const auto count = std::ranges::count(stalls.stalls, *verdict_.thread, &Stall::thread);
-    if (count == 0) return stalls.stalls.empty() ? "" : " It had no stall, but others had.";
+    if (count == 0)
+      return stalls.stalls.empty() || !stalls.measured ? "" : " It had no stall, but others had.";
     const auto longest = std::ranges::find(stalls.stalls, *verdict_.thread, &Stall::thread);
-    return fmt::format(" {} stall{}, the longest {}.", with_thousands(static_cast<std::uint64_t>(count)),
-                       count == 1 ? "" : "s", spoken_duration(static_cast<double>(longest->duration_ns())));
+    // Of estimates the length is the most that it may have been.
+    return fmt::format(" {} {}stall{}, the longest {}{}.", with_thousands(static_cast<std::uint64_t>(count)),
+                       stalls.measured ? "" : "possible ", count == 1 ? "" : "s",
+                       stalls.measured ? "" : "up to ",
+                       spoken_duration(static_cast<double>(longest->duration_ns())));
   }
 
   // What cannot be told.
@@ -224,6 +229,7 @@ class VerdictBuilder {
 
 Verdict derive_verdict(const Profile& profile, const Overview& overview, const std::vector<Cause>& causes,
                        const StallReport* stalls) {
+  if (counts_waiting(profile)) return {};
   return VerdictBuilder(profile, overview, causes).build(stalls);
 }
 

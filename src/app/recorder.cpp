@@ -193,7 +193,7 @@ Result<Recorded> record(SamplingSession& session, const RecorderOptions& options
 std::string recording_summary(const Profile& profile) {
   std::string text = accounting_text(profile, derive_accounting(profile)) + "\n";
   if (profile.samples.size() == 0) return text;
-  text = headline(profile) + "\n" + text;
+  if (const std::string verdict = headline(profile); !verdict.empty()) text = verdict + "\n" + text;
   const auto causes = derive_cause_totals(profile, {}, CountBy::kWeight);
   text += causes_text(causes.value_or(CauseTotals{}));
   text += turns_summary(profile);

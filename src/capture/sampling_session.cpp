@@ -12,6 +12,7 @@
 #include "formats/perf_data/words.h"
 #include "formats/symbol_name.h"
 #include "model/turns.h"
+#include "model/waiting.h"
 #include "os/procfs.h"
 #include "target/invocation.h"
 #include "target/live_process.h"
@@ -37,9 +38,9 @@ constexpr std::uint32_t kSwitchStackBytes = 32 * 1024;
 std::string_view name_of_event(SampledTime time) {
   switch (time) {
     case SampledTime::kOffCpu:
-      return "off-cpu";
+      return kOffCpuEvent;
     case SampledTime::kBoth:
-      return "wall-clock";
+      return kWallClockEvent;
     default:
       return "cpu-clock";
   }
