@@ -43,8 +43,9 @@ constexpr std::pair<Register, std::size_t> kRegisterPlaces[] = {
     {Register::kRsp, 19},
 };
 
-// SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV
-constexpr std::array<std::int32_t, 5> kFaults = {4, 5, 7, 8, 11};
+// SIGILL, SIGBUS, SIGFPE, SIGSEGV
+constexpr std::array<std::int32_t, 4> kFaults = {4, 7, 8, 11};
+constexpr std::int32_t kFromKernel = 0x80;  // SI_KERNEL: without an address
 
 template <typename T>
 std::optional<T> value_at(std::span<const std::byte> bytes, std::size_t offset) {
@@ -210,7 +211,7 @@ void CoreFile::read_signal(std::span<const std::byte> description) {
   signal.code = *code;
   const bool is_fault = std::ranges::find(kFaults, signal.number) != kFaults.end();
   // A positive code comes from the kernel; SI_USER, SI_QUEUE and SI_TKILL say who sent it.
-  if (is_fault && signal.code > 0) {
+  if (is_fault && signal.code > 0 && signal.code != kFromKernel) {
     if (const auto address = value_at<std::uint64_t>(description, 16))
       signal.fault_address = Address{*address};
   } else if (signal.code <= 0) {

@@ -42,7 +42,7 @@ struct CoreThread {
 struct CoreSignal {
   std::int32_t number = 0;
   std::int32_t code = 0;                   // SI_USER, SEGV_MAPERR, ...
-  std::optional<Address> fault_address;    // of SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP
+  std::optional<Address> fault_address;    // of SIGSEGV, SIGBUS, SIGILL, SIGFPE
   std::optional<std::int32_t> sender_pid;  // of kill() and its like
 };
 

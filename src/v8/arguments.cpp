@@ -18,8 +18,13 @@ std::optional<std::uint64_t> arguments_in(std::uint64_t raw, const Version& vers
   return raw - 1;
 }
 
+// Of objects and strings.
 Address address_of(Heap& heap, TaggedWord value) {
-  return heap.type(value) >= 0 ? value.address() : Address{};
+  const int type = heap.type(value);
+  const Layout& layout = heap.layout();
+  const bool has_one = type >= 0 && (type < layout.type_first_nonstring.value ||
+                                     (layout.type_js_proxy.known() && type >= layout.type_js_proxy.value));
+  return has_one ? value.address() : Address{};
 }
 
 }  // namespace

@@ -16,23 +16,19 @@ constexpr std::size_t kMaxStackUnits = 100'000;
 constexpr std::int32_t kMaxFrames = 200;  // Error.stackTraceLimit is 10 by default
 constexpr std::int64_t kArrayElements = 16;
 
-// CallSiteInfo (src/objects/call-site-info.tq): the same in V8 9.4 to 14.6.
-constexpr std::int64_t kSiteReceiver = 8;
-constexpr std::int64_t kSiteFunction = 16;
-constexpr std::int64_t kSiteCode = 24;
+// CallSiteInfo (src/objects/call-site-info.tq) begins with receiver, function and code, in V8 12 and newer
+// with the code first; then comes where in the code the call is.
+constexpr std::int64_t kSiteFields[] = {8, 16, 24};
 constexpr std::int64_t kSiteOffset = 32;
 
 std::optional<TaggedWord> stack_property(Heap& heap, TaggedWord error) {
   std::optional<TaggedWord> found;
   for_each_property(heap, error, [&](const Property& property) {
     if (property.is_accessor) return true;
-    std::optional<TaggedWord> name = property.key;
-    if (heap.is(property.key, heap.layout().type_symbol))
-      name = heap.field(property.key, heap.layout().symbol_name);
-    const auto text = name && heap.is_string(*name) ? load_string_prefix(heap, *name, 32) : std::nullopt;
-    const std::string key = text ? text->to_utf8() : std::string();
-    const bool is_text = key == "stack" && heap.is_string(property.value);
-    if (is_text || key == "error_stack_symbol" || key == "stack_trace_symbol") found = property.value;
+    if (is_stack_symbol(heap, property.key)) found = property.value;
+    const auto key = heap.is_string(property.key) ? load_string_prefix(heap, property.key, 8) : std::nullopt;
+    const bool is_text = key && key->to_utf8() == "stack" && heap.is_string(property.value);
+    if (is_text) found = property.value;
     return !is_text;
   });
   return found;
@@ -58,22 +54,40 @@ class Formatter {
 
  private:
   std::optional<std::string> format_site(TaggedWord site) {
-    const auto function = heap_.field(site, kSiteFunction);
+    std::optional<TaggedWord> function;
+    std::optional<TaggedWord> receiver;
+    std::optional<BytecodeArray> bytecode;
+    for (const std::int64_t place : kSiteFields) {
+      const auto field = heap_.field(site, place);
+      if (!field) return std::nullopt;
+      if (auto code = bytecode_of(*field)) {
+        bytecode = std::move(code);
+      } else if (heap_.is_function(*field)) {
+        function = field;
+      } else {
+        receiver = field;
+      }
+    }
     const auto word = function ? shared_of_function(heap_, *function) : std::nullopt;
     const auto shared = word ? SharedFunctionInfo::load(heap_, *word) : std::nullopt;
     if (!shared) return std::nullopt;
-    const std::string name =
-        name_of(heap_, {*shared, function, heap_.field(site, kSiteReceiver), /*is_eval=*/false});
-    const std::string place = place_of(site, *shared);
+    const std::string name = name_of(heap_, {*shared, function, receiver, /*is_eval=*/false});
+    const std::string place = place_of(site, *shared, bytecode);
     return name.empty() ? fmt::format("\n    at {}", place) : fmt::format("\n    at {} ({})", name, place);
   }
 
-  std::string place_of(TaggedWord site, const SharedFunctionInfo& shared) {
+  // Since V8 12 there is a wrapper around what lies in trusted memory.
+  std::optional<BytecodeArray> bytecode_of(TaggedWord field) {
+    if (auto direct = BytecodeArray::load(heap_, field)) return direct;
+    const auto wrapped = field.is_object() ? heap_.field(field, 8) : std::nullopt;
+    return wrapped ? BytecodeArray::load(heap_, *wrapped) : std::nullopt;
+  }
+
+  std::string place_of(TaggedWord site, const SharedFunctionInfo& shared,
+                       const std::optional<BytecodeArray>& bytecode) {
     const auto script = shared.script() ? scripts_.load(heap_, *shared.script()) : std::nullopt;
     if (!script) return "native";
-    const auto code = heap_.field(site, kSiteCode);
     const auto offset = heap_.field(site, kSiteOffset);
-    const auto bytecode = code ? BytecodeArray::load(heap_, *code) : std::nullopt;
     if (bytecode && offset && offset->is_smi()) {
       const auto encoding =
           heap_.layout().version < Version{13, 7, 0} ? PositionEncoding::kSigned : PositionEncoding::kFlags;
@@ -89,6 +103,14 @@ class Formatter {
 };
 
 }  // namespace
+
+bool is_stack_symbol(Heap& heap, TaggedWord key) {
+  if (!heap.is(key, heap.layout().type_symbol)) return false;
+  const auto name = heap.field(key, heap.layout().symbol_name);
+  if (!name || !heap.is_string(*name)) return true;  // V8's own have no description
+  const auto text = load_string_prefix(heap, *name, 32);
+  return text && (text->to_utf8() == "error_stack_symbol" || text->to_utf8() == "stack_trace_symbol");
+}
 
 std::optional<std::string> error_stack(Heap& heap, Scripts& scripts, TaggedWord error,
                                        std::string_view class_name, std::string_view message) {

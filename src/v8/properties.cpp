@@ -97,7 +97,9 @@ bool visit_dictionary(Heap& heap, TaggedWord object, const Visit& visit) {
     const auto key = heap.field(*dictionary, entry);
     const auto value = heap.field(*dictionary, entry + kWordBytes);
     const auto details = heap.field(*dictionary, entry + 2 * kWordBytes);
-    if (!key || !value || !details || !key->is_object() || !details->is_smi()) continue;
+    if (!key || !value || !details || !details->is_smi()) continue;
+    // Of a deleted entry the hole is left, of one that was never used undefined.
+    if (!heap.is_string(*key) && !heap.is(*key, layout.type_symbol)) continue;
     const Details flags{static_cast<std::uint32_t>(details->smi())};
     if (!visit({*key, flags.is_accessor(layout), *value})) break;
   }

@@ -99,7 +99,10 @@ DecodedValue ValueDecoder::decode(TaggedWord value, int depth) {
   const Layout& layout = heap_.layout();
   const bool is_receiver = layout.type_js_proxy.known() && type >= layout.type_js_proxy.value;
   DecodedValue decoded = is_receiver ? DecodedValue() : decode_primitive(value, type);
-  decoded.address = value.address();
+  // Everybody has the same undefined: where it is says nothing.
+  const bool is_singleton = decoded.type == ValueType::kUndefined || decoded.type == ValueType::kNull ||
+                            decoded.type == ValueType::kBoolean || decoded.type == ValueType::kHole;
+  if (is_receiver || !is_singleton) decoded.address = value.address();
   if (is_receiver) decode_receiver(value, type, depth, decoded);
   return decoded;
 }
@@ -271,9 +274,8 @@ std::string ValueDecoder::property_name(TaggedWord key) {
 
 void ValueDecoder::add_properties(TaggedWord value, int depth, DecodedValue& into) {
   const bool all = for_each_property(heap_, value, [&](const Property& property) {
+    if (into.type == ValueType::kError && is_stack_symbol(heap_, property.key)) return true;
     std::string name = property_name(property.key);
-    // Where V8 keeps the stack of an error.
-    if (into.type == ValueType::kError && name.ends_with("_symbol)")) return true;
     if (into.properties.size() >= limits_.members) {
       ++into.more_properties;
       return true;

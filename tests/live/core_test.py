@@ -84,7 +84,8 @@ class CoreOf:
         self.assertGreater(frames[0]["line"], told[0][2])
         self.assertEqual([(frame["file"], frame["line"]) for frame in frames[1:]], [place[1:] for place in told[1:]])
         for frame, (name, _, _) in zip(frames, told):
-            self.assertEqual(frame["function"].split(".")[-1], name.split(".")[-1].replace("Timeout.", ""))
+            called = name.split(" [as ")[0].split(".")[-1]
+            self.assertEqual(frame["function"].split(".")[-1], called)
         return frames
 
     def check_values(self, where, address):
@@ -148,6 +149,23 @@ class CoreOf:
         self.assertEqual(frame["arguments"][1:], [f'"{self.mode}"', "3"])
         self.assertIn("Service", frames[1]["receiver"])
         self.check_values(where, frame["argument_addresses"][0])
+        self.check_heap(where, frame["argument_addresses"][0])
+
+    def check_heap(self, where, values):
+        """One instance of Leaky lives, and the object that has it is on the stack."""
+        [isolate] = core_json(*where, "objects", "Leaky")["isolates"]
+        leaky = core_json(*where, "print", values)["properties"]["leaky"]["address"]
+        self.assertIn(leaky, [instance["address"] for instance in isolate["instances"] if instance["live"]])
+        [isolate] = core_json(*where, "objects")["isolates"]
+        counts = {row["name"]: row["count"] for row in isolate["objects"] if row["live"]}
+        self.assertEqual((counts["Service"], counts["WeakSet"] >= 1), (1, True))
+        rows = [row for row in isolate["objects"] if row["name"] == "Leaky" and row["live"]]
+        self.assertEqual(rows[0]["properties"], ["base", "#secret", "number"])
+        references = core_json(*where, "refs", leaky)
+        self.assertEqual((references["way"][0]["edge"], references["way"][0]["address"]), ("property leaky", values))
+        [isolate] = core_json(*where, "strings", "^0123456789")["isolates"]
+        self.assertIn("0123456789" * 10, [string["value"] for string in isolate["strings"]])
+        self.assertIn("Atomics.wait(", core(*where, "source", "innermost"))
 
     def test_core_of_gdb(self):
         self.mode = "wait"

@@ -21,6 +21,7 @@ constexpr std::size_t kRows = 40;            // of a table, unless all are asked
 constexpr std::size_t kMaxProperties = 50;   // of a class
 constexpr std::size_t kShownProperties = 6;  // in a row
 constexpr std::size_t kMaxStringUnits = 4096;
+constexpr std::size_t kShownStringBytes = 200;  // in a row, unless all is asked for
 
 struct ClassRow {
   std::string name;
@@ -68,9 +69,6 @@ void for_each_object(IsolateObjects& isolate, const Visit& visit) {
 
 // By map first: a heap has some thousand of them, and tens of millions of objects.
 std::vector<ClassRow> classes_of(WalkedHeap& heap, IsolateObjects& isolate) {
-  struct Tally {
-    std::size_t row = 0;
-  };
   std::map<std::pair<std::string, bool>, ClassRow> rows;
   FlatMap<std::uint64_t, ClassRow*> by_map;  // with the lowest bit: live
   for_each_object(isolate, [&](const v8::HeapObject& object, bool is_live) {
@@ -253,7 +251,10 @@ Result<void> write_strings(CoreSession& session, const std::string& pattern,
     text += fmt::format("{}{} strings\n", isolate_title(isolate), with_thousands(found.size()));
     const std::size_t shown = options.all ? found.size() : std::min(found.size(), kRows);
     for (std::size_t i = 0; i < shown; ++i) {
-      text += fmt::format("  {:<16}{}{}\n", address_text(found[i].address), printable(found[i].text),
+      const bool is_cut = !options.all && found[i].text.size() > kShownStringBytes;
+      const std::string shown_text =
+          is_cut ? to_valid_utf8(found[i].text.substr(0, kShownStringBytes)) + "…" : found[i].text;
+      text += fmt::format("  {:<16}{}{}\n", address_text(found[i].address), printable(shown_text),
                           found[i].is_live ? "" : "  [garbage]");
     }
     if (shown < found.size()) text += fmt::format("  … {} more (--all)\n", found.size() - shown);

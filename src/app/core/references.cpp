@@ -59,7 +59,7 @@ class Namer {
     }
     if (object.shape->type < layout_.type_first_nonstring.value) return "string";
     const std::string_view type = layout_.instance_types.class_name(object.shape->type);
-    return type.empty() ? "internal object" : std::string(type);
+    return type.empty() ? "an internal object" : std::string(type);
   }
 
   std::string edge(const v8::HeapObject& holder, const v8::HeapSlot& slot, std::uint64_t target) {
@@ -81,7 +81,7 @@ class Namer {
     return fmt::format("field at {}", slot.offset);
   }
 
- private:
+  // The name under which an object has another; empty: it has it not.
   std::string property(const v8::HeapObject& holder, std::uint64_t target) {
     std::string found;
     v8::for_each_property(heap_, {holder.tagged()}, [&](const v8::Property& each) {
@@ -97,6 +97,7 @@ class Namer {
     return found;
   }
 
+ private:
   std::string variable(const v8::HeapObject& context, std::uint64_t offset) {
     const auto length = heap_.array_length({context.tagged()});
     const auto names = v8::load_context_names(heap_, {context.word(16)});
@@ -199,6 +200,13 @@ std::vector<Referrer> steps_of(Namer& namer, IsolateObjects& isolate, const WayF
     v8::for_each_slot(isolate.objects.shapes(), *holder, [&](const v8::HeapSlot& slot) {
       if (step.edge.empty() && slot.word == target) step.edge = namer.edge(*holder, slot, target);
     });
+    // What V8 keeps beside an object belongs to it.
+    const bool is_beside = step.edge == "its properties" || step.edge == "its elements";
+    if (is_beside && i >= 2 && !steps.empty()) {
+      const std::string name = namer.property(*holder, way.addresses[i - 2] + 1);
+      step.edge = name.empty() ? steps.back().edge : "property " + name;
+      steps.pop_back();
+    }
     steps.push_back(std::move(step));
   }
   return steps;

@@ -62,6 +62,9 @@ std::string primitive_text(const DecodedValue& value, std::size_t string_limit) 
       return quoted(*value.text, string_limit);
     case ValueType::kSymbol:
       return fmt::format("Symbol({})", printable(value.text.value_or("")));
+    case ValueType::kUndefined:
+    case ValueType::kNull:
+      return std::string(to_string(value.type));
     case ValueType::kInternal:
       return fmt::format("[internal, {}]", value.text.value_or("unknown"));
     case ValueType::kUnreadable:
