@@ -18,6 +18,7 @@ struct StackDumpOptions {
   bool arguments = false;            // receiver and arguments of each JavaScript function
   bool addresses = false;            // of these where they are objects
   std::optional<pid_t> thread = {};  // only this one
+  StopOptions stop = {};
 };
 
 // Writes the stacks of all threads of a process: that of `nodescope dump`.

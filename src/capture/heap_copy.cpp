@@ -19,6 +19,8 @@ constexpr std::size_t kGrowth = 8;
 constexpr std::size_t kSpareBytes = std::size_t{16} << 20;
 
 constexpr int kMaxAttempts = 20;
+// A quarter of a second per GB is usual; a machine that is busy takes several times that.
+constexpr std::chrono::seconds kLongestStop{30};
 constexpr std::chrono::milliseconds kBetweenAttempts{5};
 
 std::uint64_t copied_bytes(std::span<const v8::HeapPage> pages) {
@@ -68,7 +70,7 @@ Result<HeapCopy> HeapCopier::copy() {
   copy.buffer = std::move(*buffer);
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     memory.forget();
-    auto stopped = process_->stop();
+    auto stopped = process_->stop_within({.longest = kLongestStop});
     if (!stopped) return std::unexpected(stopped.error());
     if (auto refreshed = process_->refresh_map(); !refreshed) return std::unexpected(refreshed.error());
     const auto pages = v8::find_heap_pages(memory, process_->map());
@@ -97,6 +99,13 @@ Result<HeapCopy> HeapCopier::copy() {
     }
     const std::vector<bool> done = read_process_memory(pid, pieces);
     copy.stopped_ns = std::max(copy.stopped_ns, (*stopped)->resume_ns());
+    if ((*stopped)->was_cut_short()) {
+      return fail(
+          ErrorCode::kLimit,
+          fmt::format("process {} went on before its heap was copied: it is not kept from working for "
+                      "more than {} s, nor while nodescope itself is stopped",
+                      pid, std::chrono::seconds(kLongestStop).count()));
+    }
     // V8 may have given a page back between two looks; such a one holds nothing.
     for (std::size_t i = 0; i < done.size(); ++i) {
       if (!done[i]) copy.pages[i].bytes = {};

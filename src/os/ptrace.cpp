@@ -1,36 +1,39 @@
 #include "os/ptrace.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/ptrace.h>
-#include <sys/user.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <ctime>
 #include <optional>
 #include <span>
+#include <thread>
 #include <utility>
 
-#include "os/file.h"
-#include "os/procfs.h"
+#include "os/stop_helper.h"
 
 namespace nodescope {
 
 namespace {
 
-// New threads can appear while we stop the others.  Each round stops all that exist, so a process that still
-// has new ones after this many makes threads faster than anyone can stop them.
-constexpr int kMaxRounds = 64;
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
 
-std::uint64_t now_ns() {
-  timespec time{};
-  ::clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
-}
+// What the helper may take beyond the deadline, on a machine that is busy.  It can also be stuck, in the lock
+// that the kernel holds while a thread of the process is inside of execve.
+constexpr milliseconds kHelperDelay{1000};
+constexpr milliseconds kReleaseDelay{1000};
 
 std::unexpected<Error> refused(int number, pid_t pid) {
   std::string message = fmt::format("stopping process {}", pid);
+  if (number == ESRCH) return fail(ErrorCode::kNotFound, fmt::format("process {} has ended", pid));
   if (number != EPERM) return fail_errno(number, message);
   return fail(
       ErrorCode::kPermission,
@@ -39,118 +42,111 @@ std::unexpected<Error> refused(int number, pid_t pid) {
           "a user's own processes, and make sure that no debugger is attached");
 }
 
-// Waits until the thread stands still and gives the signal that it was about to receive, 0 for none. Nothing:
-// it has ended.
-std::optional<int> wait_until_stopped(pid_t tid) {
-  for (;;) {
-    int status = 0;
-    const pid_t waited = ::waitpid(tid, &status, __WALL);
-    if (waited < 0 && errno == EINTR) continue;
-    if (waited != tid || !WIFSTOPPED(status)) return std::nullopt;
-    return (status >> 16) == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
+// False: it did not come before `end`, or never will.
+bool receive_bytes(int channel, std::span<std::byte> into, Clock::time_point end) {
+  while (!into.empty()) {
+    const auto left = std::chrono::duration_cast<milliseconds>(end - Clock::now()).count();
+    pollfd event{channel, POLLIN, 0};
+    const int ready = ::poll(&event, 1, static_cast<int>(std::max<std::int64_t>(left, 0)));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return false;
+    const ssize_t count = ::read(channel, into.data(), into.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    into = into.subspan(static_cast<std::size_t>(count));
   }
+  return true;
 }
 
-ThreadRegisters registers_of(const user_regs_struct& raw) {
-  ThreadRegisters registers;
-  registers.rax = raw.rax;
-  registers.rdx = raw.rdx;
-  registers.rcx = raw.rcx;
-  registers.rbx = raw.rbx;
-  registers.rsi = raw.rsi;
-  registers.rdi = raw.rdi;
-  registers.rbp = raw.rbp;
-  registers.rsp = raw.rsp;
-  registers.r8 = raw.r8;
-  registers.r9 = raw.r9;
-  registers.r10 = raw.r10;
-  registers.r11 = raw.r11;
-  registers.r12 = raw.r12;
-  registers.r13 = raw.r13;
-  registers.r14 = raw.r14;
-  registers.r15 = raw.r15;
-  registers.rip = raw.rip;
-  registers.fs_base = raw.fs_base;
-  return registers;
+template <typename T>
+bool receive(int channel, std::span<T> into, Clock::time_point end) {
+  return receive_bytes(channel, std::as_writable_bytes(into), end);
 }
 
 }  // namespace
 
-// The signals that end us are held back, so that the process is let go in order.
-StoppedProcess::StoppedProcess() {
-  sigset_t signals{};
-  ::sigemptyset(&signals);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&signals, number);
-  ::pthread_sigmask(SIG_BLOCK, &signals, &blocked_before_);
-}
-
 StoppedProcess::StoppedProcess(StoppedProcess&& other) noexcept
-    : threads_(std::move(other.threads_)),
-      seized_(std::move(other.seized_)),
-      stopped_since_ns_(other.stopped_since_ns_),
-      blocked_before_(other.blocked_before_),
-      active_(std::exchange(other.active_, false)) {}
+    : helper_(std::exchange(other.helper_, 0)),
+      channel_(std::move(other.channel_)),
+      threads_(std::move(other.threads_)),
+      not_stopped_(std::move(other.not_stopped_)),
+      resumed_(other.resumed_) {}
 
 StoppedProcess::~StoppedProcess() {
-  detach();
+  resume();
 }
 
-void StoppedProcess::detach() {
-  if (!std::exchange(active_, false)) return;
-  for (const Seized& thread : seized_) {
-    // A thread that was caught on the way to a signal gets it now: 0 would swallow it.
-    ::ptrace(PTRACE_DETACH, thread.tid, nullptr, static_cast<std::intptr_t>(thread.pending_signal));
+Result<StoppedProcess> StoppedProcess::stop(pid_t pid, const StopOptions& options) {
+  const std::string attempt = fmt::format("stopping process {}", pid);
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    return fail_errno(errno, attempt);
+  FileDescriptor own_end(ends[0]);
+  const FileDescriptor other_end(ends[1]);
+  const FileDescriptor self(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0)));
+  const FileDescriptor status(::open("/proc/self/stat", O_RDONLY | O_CLOEXEC));
+  if (!status.is_open()) return fail_errno(errno, attempt);
+  const pid_t helper = ::fork();
+  if (helper < 0) return fail_errno(errno, attempt);
+  if (helper == 0) {
+    own_end = FileDescriptor();  // its end is ours alone: it closes when we end
+    run_stop_helper({pid, options, other_end.get(), self.get(), status.get()});
   }
-  ::pthread_sigmask(SIG_SETMASK, &blocked_before_, nullptr);
-}
-
-std::uint64_t StoppedProcess::resume_ns() {
-  detach();
-  return stopped_since_ns_ == 0 ? 0 : now_ns() - stopped_since_ns_;
-}
-
-// True: there were new threads, so there may be more.
-Result<bool> StoppedProcess::seize_new(pid_t pid) {
-  const auto tids = list_threads(pid);
-  if (!tids) return std::unexpected(tids.error());
-  const std::size_t known = seized_.size();
-  for (const pid_t tid : *tids) {
-    if (std::ranges::find(seized_, tid, &Seized::tid) != seized_.end()) continue;
-    if (::ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) {
-      if (errno == ESRCH) continue;  // ended meanwhile
-      return refused(errno, pid);
-    }
-    seized_.push_back({tid, 0});
-    if (stopped_since_ns_ == 0) stopped_since_ns_ = now_ns();
-    ::ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr);
+  StoppedProcess process(helper, std::move(own_end));
+  if (auto received = process.receive_threads(pid, options); !received) {
+    process.end_helper();
+    return std::unexpected(received.error());
   }
-  for (Seized& thread : std::span(seized_).subspan(known)) {
-    const auto signal = wait_until_stopped(thread.tid);
-    if (!signal) continue;
-    thread.pending_signal = *signal;
-    user_regs_struct raw{};
-    if (::ptrace(PTRACE_GETREGS, thread.tid, nullptr, &raw) == 0)
-      threads_.push_back({thread.tid, registers_of(raw)});
-  }
-  return seized_.size() > known;
-}
-
-Result<void> StoppedProcess::seize_all(pid_t pid) {
-  for (int round = 0; round < kMaxRounds; ++round) {
-    const auto more = seize_new(pid);
-    if (!more) return std::unexpected(more.error());
-    if (!*more) return {};
-  }
-  return fail(ErrorCode::kLimit,
-              fmt::format("stopping process {}: it starts threads faster than they stop", pid));
-}
-
-Result<StoppedProcess> StoppedProcess::stop(pid_t pid) {
-  StoppedProcess process;
-  if (auto seized = process.seize_all(pid); !seized) return std::unexpected(seized.error());
-  if (process.threads_.empty()) return fail(ErrorCode::kNotFound, fmt::format("process {} has ended", pid));
-  std::ranges::sort(process.threads_, {}, &StoppedThread::tid);
   return process;
+}
+
+Result<void> StoppedProcess::receive_threads(pid_t pid, const StopOptions& options) {
+  const auto end = Clock::now() + options.deadline + kHelperDelay;
+  StopReport report;
+  bool received = receive(channel_.get(), std::span(&report, 1), end);
+  if (received && report.outcome == StopReport::Outcome::kStopped) {
+    threads_.resize(report.stopped);
+    not_stopped_.resize(report.not_stopped);
+    received = receive(channel_.get(), std::span(threads_), end) &&
+               receive(channel_.get(), std::span(not_stopped_), end);
+  }
+  if (!received) {
+    return fail(ErrorCode::kLimit,
+                fmt::format("process {} could not be stopped in time; it goes on as before", pid));
+  }
+  if (report.outcome == StopReport::Outcome::kSystemError) return refused(report.error_number, pid);
+  if (report.outcome == StopReport::Outcome::kTooManyThreads) {
+    return fail(ErrorCode::kLimit,
+                fmt::format("stopping process {}: it starts threads faster than they stop", pid));
+  }
+  return {};
+}
+
+bool StoppedProcess::is_held() const {
+  if (helper_ == 0) return false;
+  pollfd event{channel_.get(), POLLIN, 0};
+  return ::poll(&event, 1, 0) == 0;  // the helper says something only when it has let go, or has ended
+}
+
+Resumed StoppedProcess::resume() {
+  if (helper_ == 0) return resumed_;
+  const char go = 1;
+  [[maybe_unused]] const ssize_t sent = ::send(channel_.get(), &go, sizeof go, MSG_NOSIGNAL);
+  const bool known = receive(channel_.get(), std::span(&resumed_, 1), Clock::now() + kReleaseDelay);
+  // Somebody killed the helper: the process has gone on since then.
+  if (!known) resumed_.was_cut_short = true;
+  end_helper();
+  return resumed_;
+}
+
+// Waits for it only as long as an end can take.
+void StoppedProcess::end_helper() {
+  constexpr auto kStep = std::chrono::microseconds(200);
+  const auto give_up = Clock::now() + kReleaseDelay;
+  const pid_t helper = std::exchange(helper_, 0);
+  ::kill(helper, SIGKILL);
+  while (::waitpid(helper, nullptr, WNOHANG) == 0 && Clock::now() < give_up)
+    std::this_thread::sleep_for(kStep);
 }
 
 }  // namespace nodescope

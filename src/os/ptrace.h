@@ -1,12 +1,13 @@
 #pragma once
 
-#include <signal.h>
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
 #include "base/result.h"
+#include "os/file.h"
 
 namespace nodescope {
 
@@ -25,38 +26,59 @@ struct StoppedThread {
   ThreadRegisters registers;
 };
 
-// A process whose threads all stand still for as long as this object lives.  Nothing is written to the
-// process, no signal is delivered or lost.  If we are killed meanwhile, the kernel lets the process go on;
-// SIGINT, SIGTERM and SIGHUP wait until the end of its life.
+struct StopOptions {
+  // How long the threads of the process have to stop.  A thread that runs does so within microseconds; one in
+  // uninterruptible sleep (vfork, a disk, NFS) only when that is over, and nothing waits for it.
+  std::chrono::milliseconds deadline{50};
+  // After this time the process goes on, whatever we are doing.
+  std::chrono::milliseconds longest{5000};
+};
+
+// How a stop ended.
+struct Resumed {
+  std::uint64_t stopped_ns = 0;  // from the first thread's stop on
+  // The process went on before resume(): `longest` was over, or we were stopped ourselves (SIGTSTP, SIGSTOP).
+  // What was read meanwhile may be of different moments.
+  bool was_cut_short = false;
+};
+
+// A process whose threads stand still for as long as this object lives.  Nothing is written to the process,
+// no signal is delivered or lost.
+//
+// A helper process holds it and lets it go on as soon as resume() is called, we end or are stopped, or the
+// time is over; if the helper is killed, the kernel lets the process go on.  So signals need not wait.
 class StoppedProcess {
  public:
-  static Result<StoppedProcess> stop(pid_t pid);
+  static Result<StoppedProcess> stop(pid_t pid, const StopOptions& options = {});
   StoppedProcess(StoppedProcess&& other) noexcept;
   StoppedProcess& operator=(StoppedProcess&&) = delete;
   ~StoppedProcess();
 
+  // Those that stopped within the deadline, by tid.
   const std::vector<StoppedThread>& threads() const { return threads_; }
+  // Those that did not, by tid.  They are in the kernel; they do not come back to user code while the process
+  // is held.
+  const std::vector<pid_t>& not_stopped() const { return not_stopped_; }
 
-  // Lets the process go on and says for how long it stood still: from the first thread's stop on.
-  std::uint64_t resume_ns();
+  // False once the process has gone on.
+  bool is_held() const;
+
+  // Lets the process go on.
+  Resumed resume();
+  // After that.
+  bool was_cut_short() const { return resumed_.was_cut_short; }
 
  private:
-  struct Seized {
-    pid_t tid = 0;
-    int pending_signal = 0;
-  };
+  StoppedProcess(pid_t helper, FileDescriptor channel) : helper_(helper), channel_(std::move(channel)) {}
 
-  StoppedProcess();
+  Result<void> receive_threads(pid_t pid, const StopOptions& options);
+  void end_helper();
 
-  Result<void> seize_all(pid_t pid);
-  Result<bool> seize_new(pid_t pid);
-  void detach();
-
+  pid_t helper_;  // 0: nothing is held any more
+  FileDescriptor channel_;
   std::vector<StoppedThread> threads_;
-  std::vector<Seized> seized_;
-  std::uint64_t stopped_since_ns_ = 0;
-  sigset_t blocked_before_{};
-  bool active_ = true;
+  std::vector<pid_t> not_stopped_;
+  Resumed resumed_;
 };
 
 }  // namespace nodescope

@@ -67,7 +67,9 @@ class LiveStandstill final : public Standstill {
   }
 
   std::span<const TargetThread> threads() const override { return threads_; }
-  std::uint64_t resume_ns() override { return stopped_.resume_ns(); }
+  std::span<const pid_t> not_stopped() const override { return stopped_.not_stopped(); }
+  std::uint64_t resume_ns() override { return stopped_.resume().stopped_ns; }
+  bool was_cut_short() const override { return stopped_.was_cut_short(); }
 
  private:
   StoppedProcess stopped_;
@@ -109,8 +111,8 @@ Result<void> LiveProcess::refresh_map() {
   return {};
 }
 
-Result<std::unique_ptr<Standstill>> LiveProcess::stop() {
-  auto stopped = StoppedProcess::stop(pid_);
+Result<std::unique_ptr<Standstill>> LiveProcess::stop_within(const StopOptions& options) {
+  auto stopped = StoppedProcess::stop(pid_, options);
   if (!stopped) return std::unexpected(stopped.error());
   return std::make_unique<LiveStandstill>(std::move(*stopped));
 }

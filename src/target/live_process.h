@@ -31,7 +31,8 @@ class LiveProcess final : public TargetProcess {
   const MemoryMap& map() const override { return map_; }
   Result<void> refresh_map() override;
   Memory& memory() override { return memory_; }
-  Result<std::unique_ptr<Standstill>> stop() override;
+  Result<std::unique_ptr<Standstill>> stop() override { return stop_within({}); }
+  Result<std::unique_ptr<Standstill>> stop_within(const StopOptions& options) override;
   std::string thread_name(pid_t tid) const override { return nodescope::thread_name(pid_, tid); }
 
   // The file behind a region, as it was when it was mapped, also from inside of a container and when its name

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "binary/elf_file.h"
 #include "binary/unwinder.h"
+#include "os/ptrace.h"
 #include "target/memory.h"
 #include "target/memory_map.h"
 
@@ -28,8 +29,12 @@ class Standstill {
  public:
   virtual ~Standstill() = default;
   virtual std::span<const TargetThread> threads() const = 0;
+  // Those that did not stop within the deadline: they are in uninterruptible sleep.
+  virtual std::span<const pid_t> not_stopped() const { return {}; }
   // Lets the process go on and returns for how long it stood still: 0 for one that is dead.
   virtual std::uint64_t resume_ns() = 0;
+  // After that: the process had gone on before, so what was read may be of different moments.
+  virtual bool was_cut_short() const { return false; }
 };
 
 // A process, alive or dead: what is mapped in it, its memory, its threads, and the files behind them.
@@ -46,6 +51,7 @@ class TargetProcess {
   virtual Result<void> refresh_map() = 0;
   virtual Memory& memory() = 0;
   virtual Result<std::unique_ptr<Standstill>> stop() = 0;
+  virtual Result<std::unique_ptr<Standstill>> stop_within(const StopOptions&) { return stop(); }
   // The name that the thread gave itself; empty when it is not known.
   virtual std::string thread_name(pid_t tid) const = 0;
 

@@ -8,6 +8,7 @@
 
 #include "app/commands/command.h"
 #include "app/function_report.h"
+#include "app/help.h"
 #include "app/output.h"
 #include "app/stack_dump.h"
 #include "app/target_options.h"
@@ -16,6 +17,7 @@
 #include "capture/thread_names.h"
 #include "formats/symbol_name.h"
 #include "json/writer.h"
+#include "os/procfs.h"
 #include "target/live_process.h"
 #include "v8/process_view.h"
 
@@ -23,11 +25,14 @@ namespace nodescope {
 
 namespace {
 
+constexpr unsigned kMaxStopTimeoutMs = 1000;
+
 struct Options {
   TargetOptions target;
   std::string output = "-";
   bool json = false;
   bool arguments = false;
+  unsigned stop_timeout_ms = 50;
 };
 
 // A frame with everything that is said about it.
@@ -47,6 +52,8 @@ struct DumpedThread {
   std::string name;
   std::vector<DumpedFrame> frames;
   UnwindEnd end = UnwindEnd::kRoot;
+  bool stopped = true;
+  std::string waits_in;  // the kernel's function, of one that did not stop
 };
 
 struct Dump {
@@ -117,6 +124,19 @@ void forget_addresses(DumpedThread& thread) {
   }
 }
 
+void add_not_stopped(Dump& dump, v8::ProcessView& view, const std::vector<pid_t>& tids) {
+  for (const pid_t tid : tids) {
+    DumpedThread thread;
+    thread.tid = tid;
+    thread.name = view.process().thread_name(tid);
+    thread.stopped = false;
+    const std::string place = read_proc_file(dump.pid, fmt::format("task/{}/wchan", tid)).value_or("");
+    if (place != "0") thread.waits_in = place;
+    dump.threads.push_back(std::move(thread));
+  }
+  std::ranges::sort(dump.threads, {}, &DumpedThread::tid);
+}
+
 // The process stands still only while stacks are read; names and lines are looked up afterwards.
 Result<Dump> take_dump(v8::ProcessView& view, const StackDumpOptions& options, Diagnostics diagnostics) {
   Dump dump;
@@ -125,12 +145,14 @@ Result<Dump> take_dump(v8::ProcessView& view, const StackDumpOptions& options, D
   dump.diagnostics = std::move(diagnostics);
   dump.versions = view.layout()->versions;
   if (options.arguments) view.read_arguments();
-  const auto stopped = read_stopped_stacks(view, dump.diagnostics);
+  const auto stopped = read_stopped_stacks(view, dump.diagnostics, options.stop);
   if (!stopped) return std::unexpected(stopped.error());
   dump.stopped_ns = stopped->stopped_ns;
   for (const ThreadStack& read : stopped->threads) {
     if (options.thread && read.tid != *options.thread) continue;
-    DumpedThread& thread = dump.threads.emplace_back(DumpedThread{read.tid, {}, {}, read.stack.end});
+    DumpedThread& thread = dump.threads.emplace_back();
+    thread.tid = read.tid;
+    thread.end = read.stack.end;
     for (const v8::StackEntry& entry : read.stack.entries) {
       thread.frames.push_back(
           std::visit([&](const auto& frame) { return describe(view, frame, dump.diagnostics); }, entry));
@@ -146,6 +168,7 @@ Result<Dump> take_dump(v8::ProcessView& view, const StackDumpOptions& options, D
                             fmt::format("thread {} ends at {}", thread.tid, to_string(thread.end)));
     }
   }
+  if (!stopped->not_stopped.empty() && !options.thread) add_not_stopped(dump, view, stopped->not_stopped);
   if (options.thread && dump.threads.empty())
     return fail(ErrorCode::kNotFound, fmt::format("process {} has no thread {}", dump.pid, *options.thread));
   return dump;
@@ -195,6 +218,10 @@ std::string dump_text(const Dump& dump) {
   for (const DumpedThread& thread : dump.threads) {
     text += fmt::format("\nThread {} {}\n", thread.tid, printable(thread.name));
     for (const DumpedFrame& frame : thread.frames) text += frame_text(frame);
+    if (!thread.stopped) {
+      text += fmt::format("  (not stopped: in uninterruptible sleep{}{})\n",
+                          thread.waits_in.empty() ? "" : ", in the kernel's ", printable(thread.waits_in));
+    }
     if (thread.end != UnwindEnd::kRoot) text += fmt::format("  ({})\n", to_string(thread.end));
   }
   for (const Diagnostic& entry : dump.diagnostics.entries()) {
@@ -256,6 +283,8 @@ Result<void> write_json(const Dump& dump, ByteSink& sink) {
     json.line().begin_object();
     json.key("tid").integer(thread.tid);
     json.key("name").string(thread.name);
+    json.key("stopped").boolean(thread.stopped);
+    write_optional(json, "waits_in", thread.waits_in);
     json.key("frames").begin_array();
     for (const DumpedFrame& frame : thread.frames) write_frame(json, frame);
     json.end_array().end_object();
@@ -276,10 +305,13 @@ Result<void> run_dump(const Options& options) {
   if (!process) return std::unexpected(process.error());
   auto view = v8::ProcessView::open(std::move(*process), cache, diagnostics);
   if (!view) return std::unexpected(view.error());
-  const StackDumpOptions dump{.json = options.json, .arguments = options.arguments};
-  return write_output(options.output, [&](ByteSink& sink) {
+  const StackDumpOptions dump{.json = options.json,
+                              .arguments = options.arguments,
+                              .stop = {.deadline = std::chrono::milliseconds(options.stop_timeout_ms)}};
+  const auto write = [&](ByteSink& sink) {
     return write_stack_dump(**view, dump, std::move(diagnostics), sink);
-  });
+  };
+  return write_output(options.output, write, options.arguments ? Readers::kOwner : Readers::kByUmask);
 }
 
 }  // namespace
@@ -302,6 +334,13 @@ void add_dump_command(CLI::App& app, Run& run) {
   command->add_flag(
       "--args", options->arguments,
       "Receiver and arguments of each JavaScript function; in optimized code what is left of them");
+  limit(
+      *command
+           ->add_option("--stop-timeout", options->stop_timeout_ms,
+                        "How long threads have to stop; one in uninterruptible sleep (a disk, NFS, vfork) is "
+                        "shown as not stopped (50)")
+           ->type_name("MS"),
+      1, kMaxStopTimeoutMs);
   command->add_flag("--json", options->json, "For programs");
   command->footer(
       "The process stands still for some milliseconds while its stacks are read; the output says for how "

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "os/ptrace.h"
+#include "support/counting_child.h"
 #include "support/sanitizers.h"
 #include "target/live_memory.h"
 #include "target/live_process.h"
@@ -18,39 +19,7 @@
 namespace nodescope {
 namespace {
 
-// Counts in memory that we share with it.
-class Child {
- public:
-  Child() {
-    counter_ = static_cast<std::atomic<std::uint64_t>*>(
-        ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      for (;;) counter_->fetch_add(1, std::memory_order_relaxed);
-    }
-    wait_for_progress();
-  }
-  ~Child() {
-    ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
-    ::munmap(counter_, 4096);
-  }
-
-  pid_t pid() const { return pid_; }
-  std::uint64_t count() const { return counter_->load(std::memory_order_relaxed); }
-  std::uint64_t counter_address() const { return reinterpret_cast<std::uintptr_t>(counter_); }
-
-  bool wait_for_progress() const {
-    const std::uint64_t before = count();
-    for (int i = 0; i < 5000 && count() == before; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    return count() != before;
-  }
-
- private:
-  pid_t pid_ = 0;
-  std::atomic<std::uint64_t>* counter_ = nullptr;
-};
+using Child = testing::CountingChild;
 
 TEST(StoppedProcess, StandsStillAndGoesOn) {
   const Child child;
@@ -65,7 +34,9 @@ TEST(StoppedProcess, StandsStillAndGoesOn) {
     EXPECT_EQ(child.count(), before);
     LiveMemory memory(child.pid());
     EXPECT_EQ(memory.load<std::uint64_t>(Address{child.counter_address()}), before);
-    EXPECT_GE(stopped->resume_ns(), 20'000'000u);
+    const Resumed resumed = stopped->resume();
+    EXPECT_GE(resumed.stopped_ns, 20'000'000u);
+    EXPECT_FALSE(resumed.was_cut_short);
   }
   EXPECT_TRUE(child.wait_for_progress());
 }
