@@ -70,7 +70,11 @@ void keep_sources_of_disk(Profile& profile) {
     profile.diagnostics.info("source files that were not kept", "those of a container are not on this disk");
     return;
   }
-  SourceKeeper().keep_new(profile, read_regular_file);
+  SourceKeeper().keep_new(profile, [](const std::string& path, std::uint64_t limit) -> Result<SourceFile> {
+    auto text = read_regular_file(path, limit);
+    if (!text) return std::unexpected(text.error());
+    return SourceFile{std::move(*text), path};  // it is no link
+  });
 }
 
 }  // namespace nodescope

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <optional>
 
 #include "os/machine.h"
-#include "os/procfs.h"
 #include "target/live_process.h"
 
 namespace nodescope {
@@ -21,42 +21,60 @@ std::optional<std::int64_t> start_of_process(pid_t pid) {
   return now.count() - static_cast<std::int64_t>(*age) + static_cast<std::int64_t>(clock_tick_ns());
 }
 
-// One process for each root folder.
-std::vector<pid_t> with_different_roots(const std::vector<pid_t>& pids) {
-  std::vector<FileIdentity> roots;
-  std::vector<pid_t> chosen;
-  for (const pid_t pid : pids) {
-    const auto root = identify_root(pid);
-    if (!root || std::ranges::find(roots, *root) != roots.end()) continue;
-    roots.push_back(*root);
-    chosen.push_back(pid);
-  }
-  return chosen;
-}
+// Each has a process of its own that reads for it.
+constexpr std::size_t kMaxKept = 16;
 
 }  // namespace
 
-Result<std::string> read_source_of(const std::vector<pid_t>& pids, const std::string& path,
-                                   std::uint64_t limit, Diagnostics& diagnostics) {
-  Result<std::string> found = fail(ErrorCode::kNotFound, path + ": its process has ended");
-  bool changed = false;
-  for (const pid_t pid : with_different_roots(pids)) {
-    auto content = read_text_in_root(pid, path, limit);
-    if (!content) {
-      if (!found) found = std::unexpected(content.error());
-      continue;
-    }
-    if (found && *found != content->text)
-      return fail(ErrorCode::kUnsupported, path + ": different in two containers");
-    const auto started = start_of_process(pid);
-    changed = changed || (started && content->modified_ns > *started);
-    found = std::move(content->text);
+Result<ForeignFiles*> ProcessSources::files_of(pid_t pid) {
+  auto opened = ForeignFiles::open(pid);
+  const auto last = last_rights_.find(pid);
+  // A process that has ended leaves its folders to those who have opened them.
+  if (!opened && last == last_rights_.end()) return std::unexpected(opened.error());
+  const FileRights rights = opened ? opened->rights() : last->second;
+  auto known = std::ranges::find(files_, rights, &ForeignFiles::rights);
+  if (known == files_.end()) {
+    if (!opened) return std::unexpected(opened.error());
+    if (files_.size() >= kMaxKept) files_.pop_front();
+    files_.emplace_back(std::move(*opened));
+    known = std::prev(files_.end());
   }
-  if (changed) {
+  last_rights_.insert_or_assign(pid, rights);
+  return &*known;
+}
+
+bool ProcessSources::differs_elsewhere(const ForeignFiles& own, const std::vector<pid_t>& others,
+                                       const std::string& path, std::uint64_t limit,
+                                       const std::string& text) {
+  const FileRights rights = own.rights();
+  std::vector<FileRights> seen;
+  for (const pid_t pid : others) {
+    const auto files = files_of(pid);
+    if (!files || (*files)->rights().has_same_files(rights)) continue;
+    const FileRights theirs = (*files)->rights();
+    if (std::ranges::find(seen, theirs) != seen.end() || seen.size() >= kMaxKept) continue;
+    seen.push_back(theirs);
+    const auto content = (*files)->read(path, limit);
+    if (content && content->text != text) return true;
+  }
+  return false;
+}
+
+Result<SourceFile> ProcessSources::read(pid_t namer, const std::vector<pid_t>& others,
+                                        const std::string& path, std::uint64_t limit,
+                                        Diagnostics& diagnostics) {
+  const auto files = files_of(namer);
+  if (!files) return std::unexpected(files.error());
+  auto content = (*files)->read(path, limit);
+  if (!content) return std::unexpected(content.error());
+  if (differs_elsewhere(**files, others, path, limit, content->text))
+    return fail(ErrorCode::kUnsupported, path + ": different in two containers");
+  const auto started = start_of_process(namer);
+  if (started && content->modified_ns > *started) {
     diagnostics.warn(
         "source files that were changed after their process began: lines may be those of another text", path);
   }
-  return found;
+  return SourceFile{std::move(content->text), std::move(content->real_path)};
 }
 
 }  // namespace nodescope

@@ -3,18 +3,36 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "base/flat_map.h"
 #include "base/result.h"
+#include "capture/source_keeper.h"
+#include "os/foreign_files.h"
 
 namespace nodescope {
 
-// A source file as processes have it, each below its own root folder.  kNotFound if none has it; kUnsupported
-// if two containers have different ones, because a profile does not tell whose frame is whose.  One that was
-// changed after its process began is noted: lines may be those of another text.
-Result<std::string> read_source_of(const std::vector<pid_t>& pids, const std::string& path,
-                                   std::uint64_t limit, Diagnostics& diagnostics);
+// Source files as processes have them, each below its own root folder and with its own rights: any process
+// can name any file of the machine.
+class ProcessSources {
+ public:
+  // The file that process `namer` names.  kNotFound if it has none; kUnsupported if one of `others`, in
+  // another container, has a different one, because a profile does not tell whose frame is whose.  One that
+  // was changed after its process began is noted: lines may be those of another text.
+  Result<SourceFile> read(pid_t namer, const std::vector<pid_t>& others, const std::string& path,
+                          std::uint64_t limit, Diagnostics& diagnostics);
+
+ private:
+  // Those of processes with the same rights are one.
+  Result<ForeignFiles*> files_of(pid_t pid);
+  bool differs_elsewhere(const ForeignFiles& own, const std::vector<pid_t>& others, const std::string& path,
+                         std::uint64_t limit, const std::string& text);
+
+  std::deque<ForeignFiles> files_;
+  FlatMap<pid_t, FileRights> last_rights_;
+};
 
 }  // namespace nodescope

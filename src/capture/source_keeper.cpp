@@ -1,5 +1,7 @@
 #include "capture/source_keeper.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "capture/source_map.h"
@@ -18,13 +20,13 @@ constexpr std::string_view kNotKept = "source files that were not kept";
 constexpr std::string_view kOriginalsNotKept = "originals of source maps that were not kept";
 
 // Whoever made a profile can name any file in it, a key or a list of passwords, and be sent what was kept.
-bool looks_like_source(std::string_view name, std::string_view text) {
-  return ends_like_javascript(name) || text.starts_with("#!");
+// What a link is called says nothing.
+bool looks_like_source(std::string_view real_path, std::string_view text) {
+  return ends_like_javascript(real_path) || text.starts_with("#!");
 }
 
-// Its name was looked at where the map was read.
-bool looks_like_original(std::string_view, std::string_view) {
-  return true;
+bool looks_like_original(std::string_view real_path, std::string_view) {
+  return ends_like_original(real_path);
 }
 
 bool looks_like_source_map(std::string_view, std::string_view text) {
@@ -40,10 +42,20 @@ void SourceKeeper::keep_new(Profile& profile, const Read& read) {
   for (; frames_seen_ < profile.frames.size(); ++frames_seen_) {
     const Frame& frame = profile.frames[FrameId{frames_seen_}];
     if (frame.kind != FrameKind::kJs || frame.file == StringId{}) continue;
-    const std::string name(profile.text(frame.file));
-    const std::string* text = keep(profile, name, read, {looks_like_source, kNotKept});
-    if (text != nullptr) keep_originals(profile, name, *text, read);
+    keep_with_originals(profile, frame.file, read);
   }
+}
+
+void SourceKeeper::keep_named(Profile& profile, StringId file, std::int32_t pid, const Read& read) {
+  asker_ = pid;
+  keep_with_originals(profile, file, read);
+}
+
+void SourceKeeper::keep_with_originals(Profile& profile, StringId file, const Read& read) {
+  const std::string name(profile.text(file));
+  const std::string* text = keep(profile, name, read, {looks_like_source, kNotKept});
+  // A copy: what is kept next may move it.
+  if (text != nullptr) keep_originals(profile, name, std::string(*text), read);
 }
 
 void SourceKeeper::keep_originals(Profile& profile, const std::string& name, const std::string& text,
@@ -62,16 +74,19 @@ void SourceKeeper::keep_originals(Profile& profile, const std::string& name, con
 const std::string* SourceKeeper::keep(Profile& profile, std::string_view name, const Read& read,
                                       const Rule& rule) {
   const auto path = path_of_source(name);
-  if (!path || !names_.emplace(name).second) return nullptr;
-  auto text = read(*path, std::min(kMaxFileBytes, kMaxAllBytes - bytes_));
-  if (text && !rule.looks_right(name, *text))
-    text = fail(ErrorCode::kUnsupported, *path + " looks like no source");
-  if (!text) {
-    profile.diagnostics.info(rule.otherwise, text.error().message);
+  if (!path || kept_.contains(std::string(name)) ||
+      !tried_.emplace(fmt::format("{} {}", asker_, name)).second)
+    return nullptr;
+  auto file = read(*path, std::min(kMaxFileBytes, kMaxAllBytes - bytes_));
+  if (file && !rule.looks_right(file->real_path, file->text))
+    file = fail(ErrorCode::kUnsupported, *path + " looks like no source");
+  if (!file) {
+    profile.diagnostics.info(rule.otherwise, file.error().message);
     return nullptr;
   }
-  bytes_ += text->size();
-  profile.sources.push_back({profile.strings.intern(name), std::move(*text)});
+  bytes_ += file->text.size();
+  kept_.emplace(name);
+  profile.sources.push_back({profile.strings.intern(name), std::move(file->text)});
   return &profile.sources.back().text;
 }
 

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
-#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -44,81 +43,20 @@ Result<FileIdentity> identify(const std::string& path) {
   return FileIdentity{status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size)};
 }
 
-// Whom the kernel asks for when a process opens a file.
-struct FileUser {
-  uid_t user = 0;
-  gid_t group = 0;
-};
-
-// The owner of /proc/PID would not do: a process can hide behind root there.
-Result<FileUser> file_user_of(pid_t pid) {
-  const auto status = read_proc_file(pid, "status");
-  if (!status) return std::unexpected(status.error());
-  // "Uid:\t1000\t1000\t1000\t1000": real, effective, saved, file system.
-  const auto last_of_line = [&](std::string_view name) {
-    const std::size_t line = status->find(name);
-    if (line == std::string::npos) return std::optional<std::uint32_t>();
-    const std::string_view text = std::string_view(*status).substr(line + 1);
-    const std::string_view fields = text.substr(0, text.find('\n'));
-    return parse_number<std::uint32_t>(fields.substr(fields.rfind('\t') + 1));
-  };
-  const auto user = last_of_line("\nUid:");
-  const auto group = last_of_line("\nGid:");
-  if (!user || !group) return fail(ErrorCode::kUnsupported, fmt::format("no user of process {}", pid));
-  return FileUser{*user, *group};
-}
-
-// Opens files as somebody else, without root's right to all of them, for as long as it lives.  Only this
-// thread does.
-class ActingAs {
- public:
-  explicit ActingAs(const FileUser& who)
-      : group_(static_cast<gid_t>(::setfsgid(who.group))), user_(static_cast<uid_t>(::setfsuid(who.user))) {}
-  ~ActingAs() {
-    ::setfsuid(user_);
-    ::setfsgid(group_);
-  }
-  ActingAs(const ActingAs&) = delete;
-  ActingAs& operator=(const ActingAs&) = delete;
-
- private:
-  gid_t group_;
-  uid_t user_;
-};
-
-// Beside what the kernel checks: our own further groups stay with us when acting as somebody else.
-bool may_read(const FileUser& who, const struct stat& file) {
-  if (who.user == 0) return true;
-  if (file.st_uid == who.user) return (file.st_mode & S_IRUSR) != 0;
-  if (file.st_gid == who.group) return (file.st_mode & S_IRGRP) != 0;
-  return (file.st_mode & S_IROTH) != 0;
-}
-
-struct OpenFile {
-  FileDescriptor fd;
-  struct stat status{};
-};
-
-// Neither links nor ".." lead out of the root folder of the process.
-Result<OpenFile> open_below_root(pid_t pid, const std::string& path, int more_flags,
-                                 const FileUser* as = nullptr) {
+// As O_PATH: what it is was not looked at yet.  Neither links nor ".." lead out of the root folder of the
+// process.
+Result<FileDescriptor> find_below_root(pid_t pid, const std::string& path, int more_flags) {
   const std::string attempt = fmt::format("opening {} of process {}", path, pid);
   const std::string root = fmt::format("/proc/{}/root", pid);
   const FileDescriptor folder(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder.is_open()) return fail_errno(errno, attempt);
   open_how how{};
-  // O_NONBLOCK: a FIFO must not make us wait for its writer.
-  how.flags = static_cast<std::uint64_t>(O_RDONLY | O_CLOEXEC | O_NONBLOCK | more_flags);
+  how.flags = static_cast<std::uint64_t>(O_PATH | O_CLOEXEC | more_flags);
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  std::optional<ActingAs> acting;
-  if (as != nullptr) acting.emplace(*as);
-  OpenFile file;
-  file.fd =
-      FileDescriptor(static_cast<int>(::syscall(SYS_openat2, folder.get(), path.c_str(), &how, sizeof how)));
-  if (!file.fd.is_open()) return fail_errno(errno, attempt);
-  if (::fstat(file.fd.get(), &file.status) != 0) return fail_errno(errno, attempt);
-  if (!S_ISREG(file.status.st_mode)) return fail(ErrorCode::kUnsupported, path + " is not a regular file");
-  return file;
+  FileDescriptor place(
+      static_cast<int>(::syscall(SYS_openat2, folder.get(), path.c_str(), &how, sizeof how)));
+  if (!place.is_open()) return fail_errno(errno, attempt);
+  return place;
 }
 
 }  // namespace
@@ -191,11 +129,11 @@ Result<std::vector<pid_t>> list_threads(pid_t pid) {
 }
 
 Result<std::unique_ptr<ByteSource>> open_mapped_file(pid_t pid, std::string_view range) {
-  return open_file(fmt::format("/proc/{}/map_files/{}", pid, range));
+  return open_regular_file(fmt::format("/proc/{}/map_files/{}", pid, range));
 }
 
 Result<std::unique_ptr<ByteSource>> open_executable(pid_t pid) {
-  return open_file(fmt::format("/proc/{}/exe", pid));
+  return open_regular_file(fmt::format("/proc/{}/exe", pid));
 }
 
 Result<FileIdentity> identify_executable(pid_t pid) {
@@ -207,49 +145,27 @@ Result<FileIdentity> identify_root(pid_t pid) {
 }
 
 Result<std::unique_ptr<ByteSource>> open_in_root(pid_t pid, const std::string& path) {
-  const auto file = open_below_root(pid, path, 0);
-  if (!file) return std::unexpected(file.error());
-  // Once more through our own descriptor, which names this file and no other.
-  return open_file(fmt::format("/proc/self/fd/{}", file->fd.get()));
-}
-
-Result<TextInRoot> read_text_in_root(pid_t pid, const std::string& path, std::uint64_t limit) {
-  const auto reader = file_user_of(pid);
-  if (!reader) return std::unexpected(reader.error());
-  const auto file = open_below_root(pid, path, 0, &*reader);
-  if (!file) return std::unexpected(file.error());
-  if (!may_read(*reader, file->status))
-    return fail(ErrorCode::kPermission, fmt::format("process {} may not read {}", pid, path));
-  auto source = open_file(fmt::format("/proc/self/fd/{}", file->fd.get()));
-  if (!source) return std::unexpected(source.error());
-  const auto size = (*source)->size();
-  if (!size || *size > limit)
-    return fail(ErrorCode::kLimit, fmt::format("{} has more than {} bytes", path, limit));
-  TextInRoot content;
-  content.text.resize(*size);
-  const auto count = (*source)->read_at(0, std::as_writable_bytes(std::span(content.text)));
-  if (!count) return std::unexpected(count.error());
-  content.text.resize(*count);
-  constexpr std::int64_t kSecondNs = 1'000'000'000;
-  content.modified_ns = file->status.st_mtim.tv_sec * kSecondNs + file->status.st_mtim.tv_nsec;
-  return content;
+  const auto place = find_below_root(pid, path, 0);
+  if (!place) return std::unexpected(place.error());
+  return open_regular_source(*place, path);
 }
 
 Result<std::unique_ptr<ByteSource>> open_own_file_in_root(pid_t pid, const std::string& path) {
-  const auto file = open_below_root(pid, path, O_NOFOLLOW);
-  if (!file) return std::unexpected(file.error());
+  const auto place = find_below_root(pid, path, O_NOFOLLOW);
+  if (!place) return std::unexpected(place.error());
   struct stat process{};
+  struct stat file{};
   const std::string folder = fmt::format("/proc/{}", pid);
   if (::stat(folder.c_str(), &process) != 0) return fail_errno(errno, "looking at " + folder);
-  const uid_t owner = file->status.st_uid;
-  if (owner != 0 && owner != process.st_uid) {
+  if (::fstat(place->get(), &file) != 0) return fail_errno(errno, "looking at " + path);
+  if (file.st_uid != 0 && file.st_uid != process.st_uid) {
     return fail(
         ErrorCode::kPermission,
         fmt::format(
             "{} of process {} belongs to user {}, neither to root nor to the process's own: not trusted",
-            path, pid, owner));
+            path, pid, file.st_uid));
   }
-  return open_file(fmt::format("/proc/self/fd/{}", file->fd.get()));
+  return open_regular_source(*place, path);
 }
 
 }  // namespace nodescope

@@ -69,15 +69,6 @@ Result<std::unique_ptr<ByteSource>> open_in_root(pid_t pid, const std::string& p
 // The root folder of the process; two containers have two.
 Result<FileIdentity> identify_root(pid_t pid);
 
-struct TextInRoot {
-  std::string text;
-  std::int64_t modified_ns = 0;  // since 1970
-};
-
-// A file that the user of the process may read too, of at most `limit` bytes: a process can name any file of
-// the machine as its source, also those that only root should see.
-Result<TextInRoot> read_text_in_root(pid_t pid, const std::string& path, std::uint64_t limit);
-
 // As open_in_root, for a file that the process writes about itself, in a folder where anybody may put one
 // (/tmp): not a link, and it must belong to the process's user or to root.
 Result<std::unique_ptr<ByteSource>> open_own_file_in_root(pid_t pid, const std::string& path);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <map>
 
 #include "capture/process_sources.h"
@@ -24,14 +25,19 @@ void add_frame(Profile& profile, std::string_view file, FrameKind kind = FrameKi
 
 class SourceKeeperTest : public ::testing::Test {
  protected:
-  void keep() {
-    keeper_.keep_new(profile_, [this](const std::string& path, std::uint64_t limit) -> Result<std::string> {
+  void keep() { keeper_.keep_new(profile_, reader()); }
+  void keep_named(std::string_view file, std::int32_t pid) {
+    keeper_.keep_named(profile_, profile_.strings.intern(file), pid, reader());
+  }
+  SourceKeeper::Read reader() {
+    return [this](const std::string& path, std::uint64_t limit) -> Result<SourceFile> {
       asked_.push_back(path);
       const auto file = disk_.find(path);
       if (file == disk_.end()) return fail(ErrorCode::kNotFound, "no " + path);
       if (file->second.size() > limit) return fail(ErrorCode::kLimit, "too large");
-      return file->second;
-    });
+      const auto link = links_.find(path);
+      return SourceFile{file->second, link == links_.end() ? path : link->second};
+    };
   }
   std::vector<std::string> kept() const {
     std::vector<std::string> names;
@@ -40,6 +46,7 @@ class SourceKeeperTest : public ::testing::Test {
   }
 
   std::map<std::string, std::string> disk_;
+  std::map<std::string, std::string> links_;
   std::vector<std::string> asked_;
   Profile profile_;
   SourceKeeper keeper_;
@@ -116,6 +123,32 @@ TEST_F(SourceKeeperTest, KeepsNothingThatIsNoSource) {
   EXPECT_EQ(profile_.diagnostics.entries().front().what, "source files that were not kept");
 }
 
+// A link's name says nothing about the file.
+TEST_F(SourceKeeperTest, WhatAFileReallyIsDecides) {
+  disk_ = {{"/app/x.js", "root:$6$salt"},
+           {"/app/y.js", "y"},
+           {"/app/a.js", "a\n//# sourceMappingURL=a.js.map"},
+           {"/app/a.js.map", R"({"sources":["b.ts"],"mappings":""})"},
+           {"/app/b.ts", "-----BEGIN"}};
+  links_ = {{"/app/x.js", "/etc/shadow"}, {"/app/y.js", "/store/y.js"}, {"/app/b.ts", "/root/.ssh/id"}};
+  for (const char* name : {"/app/x.js", "/app/y.js", "/app/a.js"}) add_frame(profile_, name);
+  keep();
+  EXPECT_THAT(kept(), ElementsAre("/app/y.js", "/app/a.js", "/app/a.js.map"));
+}
+
+TEST_F(SourceKeeperTest, WhatOneProcessMayNotReadAnotherMay) {
+  keep_named("/a.js", 1);
+  keep_named("/a.js", 1);
+  EXPECT_THAT(kept(), IsEmpty());
+  disk_ = {{"/a.js", "a"}};
+  keep_named("/a.js", 1);
+  EXPECT_THAT(kept(), IsEmpty());
+  keep_named("/a.js", 2);
+  keep_named("/a.js", 3);
+  EXPECT_THAT(kept(), ElementsAre("/a.js"));
+  EXPECT_THAT(asked_, ElementsAre("/a.js", "/a.js"));
+}
+
 TEST_F(SourceKeeperTest, TellsWhatCouldNotBeKept) {
   disk_["/big.js"] = std::string(9 << 20, ' ');
   add_frame(profile_, "/big.js");
@@ -129,14 +162,19 @@ TEST_F(SourceKeeperTest, TellsWhatCouldNotBeKept) {
 TEST(ProcessSources, AreReadAsTheProcessSeesThem) {
   Diagnostics diagnostics;
   const std::string path = std::string(NODESCOPE_SOURCE_DIR) + "/tests/live/busy.js";
-  const auto text = read_source_of({own_pid()}, path, 1 << 20, diagnostics);
-  ASSERT_TRUE(text) << text.error().message;
-  EXPECT_THAT(*text, HasSubstr("function"));
+  ProcessSources sources;
+  const auto read = [&](const std::string& file, std::uint64_t limit) {
+    return sources.read(own_pid(), {own_pid()}, file, limit, diagnostics);
+  };
+  const auto file = read(path, 1 << 20);
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_THAT(file->text, HasSubstr("function"));
+  EXPECT_EQ(file->real_path, std::filesystem::canonical(path));
   EXPECT_THAT(diagnostics.entries(), IsEmpty());
-  EXPECT_FALSE(read_source_of({own_pid()}, path, 10, diagnostics));
-  EXPECT_FALSE(read_source_of({own_pid()}, "/no/such.js", 1 << 20, diagnostics));
-  EXPECT_FALSE(read_source_of({own_pid()}, "/tmp", 1 << 20, diagnostics));
-  EXPECT_FALSE(read_source_of({}, path, 1 << 20, diagnostics));
+  EXPECT_FALSE(read(path, 10));
+  EXPECT_FALSE(read("/no/such.js", 1 << 20));
+  EXPECT_FALSE(read("/tmp", 1 << 20));
+  EXPECT_FALSE(sources.read(0x3FFFFFFF, {}, path, 1 << 20, diagnostics));
 }
 
 }  // namespace
