@@ -5,11 +5,13 @@
 
 #include "base/byte_sink.h"
 #include "base/result.h"
+#include "os/output_file.h"
 
 namespace nodescope {
 
 // Where results go: standard output for "-", else a file that appears whole or not at all.
-Result<void> write_output(const std::string& path, const std::function<Result<void>(ByteSink&)>& write);
+Result<void> write_output(const std::string& path, const std::function<Result<void>(ByteSink&)>& write,
+                          Readers readers = Readers::kByUmask);
 
 // For output that no terminal should get: `fallback` in this folder if standard output is one, and its name
 // on standard error.

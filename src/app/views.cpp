@@ -6,6 +6,7 @@
 #include <set>
 
 #include "app/function_report.h"
+#include "app/note.h"
 #include "app/output.h"
 #include "app/report_html.h"
 #include "base/text.h"
@@ -85,13 +86,15 @@ std::optional<Writer> writer_of_path(std::string_view path) {
 
 Result<void> write_as(const Writer& writer, const Profile& profile, const ViewOptions& view,
                       const std::string& path) {
-  auto written = write_output(path, [&](ByteSink& sink) { return writer.write(profile, view, sink); });
+  const Readers readers = profile.sources.empty() ? Readers::kByUmask : Readers::kOwner;
+  auto written =
+      write_output(path, [&](ByteSink& sink) { return writer.write(profile, view, sink); }, readers);
   if (!written || !writer.has_one_time_line) return written;
   if (const std::size_t threads = sampled_threads(profile); threads > 1) {
-    fmt::print(stderr,
-               "nodescope: {}: a {} has one time line: the samples of {} threads come one after the other "
-               "(convert --thread keeps one)\n",
-               path == "-" ? "standard output" : printable(path), writer.extension, threads);
+    note(
+        "nodescope: {}: a {} has one time line: the samples of {} threads come one after the other "
+        "(convert --thread keeps one)\n",
+        path == "-" ? "standard output" : printable(path), writer.extension, threads);
   }
   return written;
 }

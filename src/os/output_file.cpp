@@ -13,6 +13,9 @@
 #include <cstring>
 
 #include "os/file.h"
+#include "os/mapped_files.h"
+#include "os/random.h"
+#include "os/terminal.h"
 
 namespace nodescope {
 
@@ -21,27 +24,35 @@ namespace {
 constexpr std::size_t kBufferBytes = 256 * 1024;
 
 // What a signal handler may look at: the one output file that is being written.
-std::array<char, 4096> g_unfinished_path;
+std::array<char, 512> g_unfinished_name;
+volatile std::sig_atomic_t g_unfinished_folder = -1;
 volatile std::sig_atomic_t g_unfinished = 0;
 
-void remember_unfinished(const std::string& path) {
-  if (path.size() >= g_unfinished_path.size()) return;
-  std::memcpy(g_unfinished_path.data(), path.c_str(), path.size() + 1);
+void remember_unfinished(int folder, const std::string& name) {
+  if (name.size() >= g_unfinished_name.size()) return;
+  std::memcpy(g_unfinished_name.data(), name.c_str(), name.size() + 1);
+  g_unfinished_folder = folder;
   g_unfinished = 1;
 }
 
 void remove_unfinished() {
-  if (g_unfinished != 0) ::unlink(g_unfinished_path.data());
+  if (g_unfinished != 0) ::unlinkat(g_unfinished_folder, g_unfinished_name.data(), 0);
 }
 
 void end_by_signal(int number) {
   remove_unfinished();
+  restore_terminal();
   std::signal(number, SIG_DFL);
   std::raise(number);
 }
 
-void end_by_shrunken_input(int) {
+// Not SIG_IGN: programs that we start would inherit that.
+void ignore(int) {}
+
+void survive_or_end(int, siginfo_t* fault, void*) {
+  if (fault->si_code == BUS_ADRERR && survive_fault(fault->si_addr)) return;
   remove_unfinished();
+  restore_terminal();
   constexpr std::string_view kMessage = "nodescope: an input file became shorter while it was read\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kMessage.data(), kMessage.size());
   ::_exit(1);
@@ -59,11 +70,17 @@ Result<void> write_all(int fd, std::string_view bytes, const std::string& name) 
   return {};
 }
 
-// mkostemp makes files that only their owner may read; a result is as readable as the user's umask says.
-void apply_umask(int fd) {
+mode_t own_umask() {
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  ::fchmod(fd, 0666 & ~mask);
+  return mask;
+}
+
+mode_t mode_for(const OutputPlace& place, Readers readers) {
+  constexpr mode_t kOwner = S_IRUSR | S_IWUSR;
+  if (readers == Readers::kOwner) return kOwner;
+  const mode_t everybody = kOwner | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
+  return (everybody & ~own_umask() & place.replaced_mode().value_or(everybody)) | kOwner;
 }
 
 // While it lives, signals that end the program wait: a temporary file that nobody knows of would stay.
@@ -83,85 +100,134 @@ class EndingSignalsWait {
   sigset_t before_{};
 };
 
-}  // namespace
+// One of both is there.
+struct Target {
+  FileDescriptor in_place;
+  std::optional<TemporaryFile> file;
+};
 
-Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path) {
-  struct stat status{};
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    // A device or a FIFO (/dev/null, process substitution) cannot be replaced: it is written in place.
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return fail_errno(errno, "writing " + path);
-    return std::unique_ptr<OutputFile>(new OutputFile(fd, path, ""));
+Result<Target> open_target(const std::string& path) {
+  auto place = OutputPlace::find(path);
+  if (!place) return std::unexpected(place.error());
+  Target target;
+  if (place->is_special()) {
+    auto special = place->open_special();
+    if (!special) return std::unexpected(special.error());
+    target.in_place = std::move(*special);
+    return target;
   }
-  const EndingSignalsWait wait;
-  std::string temporary = path + ".XXXXXX";
-  const int fd = ::mkostemp(temporary.data(), O_CLOEXEC);
-  if (fd < 0) return fail_errno(errno, "writing " + path);
-  apply_umask(fd);
-  remember_unfinished(temporary);
-  return std::unique_ptr<OutputFile>(new OutputFile(fd, path, temporary));
+  auto file = TemporaryFile::create(std::move(*place), path);
+  if (!file) return std::unexpected(file.error());
+  target.file.emplace(std::move(*file));
+  return target;
 }
 
-OutputFile::OutputFile(int fd, std::string path, std::string temporary_path)
-    : fd_(fd), path_(std::move(path)), temporary_path_(std::move(temporary_path)) {}
+}  // namespace
 
-OutputFile::~OutputFile() {
-  if (fd_ < 0) return;
-  ::close(fd_);
-  if (temporary_path_.empty()) return;
-  ::unlink(temporary_path_.c_str());
+Result<TemporaryFile> TemporaryFile::create(OutputPlace place, const std::string& path) {
+  constexpr int kTries = 100;
+  const EndingSignalsWait wait;
+  for (int i = 0; i < kTries; ++i) {
+    const auto suffix = random_hex(4);
+    if (!suffix) return std::unexpected(suffix.error());
+    std::string name = fmt::format("{}.{}", place.name(), *suffix);
+    FileDescriptor fd(::openat(place.folder(), name.c_str(),
+                               O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (!fd.is_open() && errno == EEXIST) continue;
+    if (!fd.is_open()) return fail_errno(errno, "writing " + path);
+    remember_unfinished(place.folder(), name);
+    return TemporaryFile(std::move(place), std::move(fd), std::move(name), path);
+  }
+  return fail_errno(EEXIST, "writing " + path);
+}
+
+TemporaryFile::TemporaryFile(TemporaryFile&& other) noexcept
+    : place_(std::move(other.place_)),
+      fd_(std::move(other.fd_)),
+      name_(std::exchange(other.name_, {})),
+      path_(std::move(other.path_)) {}
+
+TemporaryFile::~TemporaryFile() {
+  if (name_.empty()) return;
+  ::unlinkat(place_.folder(), name_.c_str(), 0);
   g_unfinished = 0;
+}
+
+Result<void> TemporaryFile::move_in(Readers readers) {
+  const EndingSignalsWait wait;
+  ::fchmod(fd_.get(), mode_for(place_, readers));
+  // Some file systems tell only here that there was no room.
+  if (::close(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 3)) != 0) return fail_errno(errno, "writing " + path_);
+  if (::renameat(place_.folder(), name_.c_str(), place_.folder(), place_.name().c_str()) != 0)
+    return fail_errno(errno, "writing " + path_);
+  name_.clear();
+  g_unfinished = 0;
+  // In a folder of somebody else it may not be our file that was moved.
+  if (!is_in_place()) return fail(ErrorCode::kSystem, "writing " + path_ + ": somebody exchanged the file");
+  return {};
+}
+
+bool TemporaryFile::is_in_place() const {
+  struct stat ours{};
+  struct stat there{};
+  return ::fstat(fd_.get(), &ours) == 0 &&
+         ::fstatat(place_.folder(), place_.name().c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+         ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, Readers readers) {
+  auto target = open_target(path);
+  if (!target) return std::unexpected(target.error());
+  return std::unique_ptr<OutputFile>(
+      new OutputFile(path, std::move(target->in_place), std::move(target->file), readers));
 }
 
 Result<void> OutputFile::write(std::string_view bytes) {
   if (buffer_.size() + bytes.size() > kBufferBytes) {
     if (auto done = flush(); !done) return done;
   }
-  if (bytes.size() > kBufferBytes) return write_all(fd_, bytes, path_);
+  if (bytes.size() > kBufferBytes) return write_all(fd(), bytes, path_);
   buffer_ += bytes;
   return {};
 }
 
 Result<void> OutputFile::flush() {
-  auto done = write_all(fd_, buffer_, path_);
+  auto done = write_all(fd(), buffer_, path_);
   buffer_.clear();
   return done;
 }
 
 Result<void> OutputFile::commit() {
   if (auto done = flush(); !done) return done;
-  if (::close(std::exchange(fd_, -1)) != 0) return fail_errno(errno, "writing " + path_);
-  if (temporary_path_.empty()) return {};
-  const int renamed = ::rename(temporary_path_.c_str(), path_.c_str());
-  const int number = errno;
-  if (renamed != 0) ::unlink(temporary_path_.c_str());
-  g_unfinished = 0;
-  if (renamed != 0) return fail_errno(number, "writing " + path_);
-  return {};
+  return temporary_ ? temporary_->move_in(readers_) : Result<void>();
 }
 
-Result<std::unique_ptr<GrowingFile>> GrowingFile::create(const std::string& path) {
-  struct stat status{};
-  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    FileDescriptor fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (!fd.is_open()) return fail_errno(errno, "writing " + path);
-    return std::unique_ptr<GrowingFile>(new GrowingFile(std::move(fd), path));
+Result<std::unique_ptr<GrowingFile>> GrowingFile::create(const std::string& path, Readers readers) {
+  auto target = open_target(path);
+  if (!target) return std::unexpected(target.error());
+  if (target->file) {
+    if (auto moved = target->file->move_in(readers); !moved) return std::unexpected(moved.error());
   }
-  const EndingSignalsWait wait;
-  std::string temporary = path + ".XXXXXX";
-  FileDescriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!fd.is_open()) return fail_errno(errno, "writing " + path);
-  apply_umask(fd.get());
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int number = errno;
-    ::unlink(temporary.c_str());
-    return fail_errno(number, "writing " + path);
-  }
-  return std::unique_ptr<GrowingFile>(new GrowingFile(std::move(fd), path));
+  return std::unique_ptr<GrowingFile>(
+      new GrowingFile(path, std::move(target->in_place), std::move(target->file)));
 }
 
 Result<void> GrowingFile::write(std::string_view bytes) {
-  return write_all(fd_.get(), bytes, path_);
+  return write_all(file_ ? file_->fd() : in_place_.get(), bytes, path_);
+}
+
+Result<void> GrowingFile::check_is_there() const {
+  if (!file_ || file_->is_in_place()) return {};
+  return fail(ErrorCode::kNotFound, path_ + " was removed or replaced while it was written");
+}
+
+Result<void> check_output(const std::string& path) {
+  auto place = OutputPlace::find(path);
+  if (!place) return std::unexpected(place.error());
+  if (place->is_special()) return {};
+  const auto file = TemporaryFile::create(std::move(*place), path);
+  if (!file) return std::unexpected(file.error());
+  return {};
 }
 
 Result<void> StandardOutput::write(std::string_view bytes) {
@@ -169,10 +235,18 @@ Result<void> StandardOutput::write(std::string_view bytes) {
 }
 
 void install_signal_handlers() {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
-    if (std::signal(number, end_by_signal) == SIG_IGN) std::signal(number, SIG_IGN);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT}) {
+    // nohup and `command &` of a shell ignore some, and then so do we.
+    struct sigaction before{};
+    if (::sigaction(number, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+      std::signal(number, end_by_signal);
   }
-  std::signal(SIGBUS, end_by_shrunken_input);
+  // A file that must not grow further (ulimit -f) is then an error of the write, which is told.
+  std::signal(SIGXFSZ, ignore);
+  struct sigaction shrunken{};
+  shrunken.sa_sigaction = survive_or_end;
+  shrunken.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGBUS, &shrunken, nullptr);
 }
 
 }  // namespace nodescope

@@ -77,7 +77,9 @@ Result<Written> write_one(HeapTake& take, std::size_t isolate, pid_t pid, const 
     if (graph->type(i) != HeapNodeType::kNative) written.bytes += graph->self_sizes[i];
   }
   print_diagnostics(graph->diagnostics, path);
-  const auto done = write_output(path, [&](ByteSink& sink) { return write_heap_snapshot(*graph, sink); });
+  // It holds every string of the process, passwords too.
+  const auto done =
+      write_output(path, [&](ByteSink& sink) { return write_heap_snapshot(*graph, sink); }, Readers::kOwner);
   if (!done) return std::unexpected(done.error());
   return written;
 }

@@ -37,16 +37,24 @@ Result<Profile> read_selected(const std::string& path, const SelectionOptions& s
 Result<void> write_report(const Options& options) {
   const std::vector<std::string> inputs = inputs_of(options.inputs);
   const std::vector<std::string> names = display_names(inputs);
-  return write_output(options.output, [&](ByteSink& sink) -> Result<void> {
+  bool has_sources = false;
+  const auto write = [&](ByteSink& sink) -> Result<void> {
     ReportHtml report(sink);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       auto profile = read_selected(inputs[i], options.selection);
       if (!profile) return std::unexpected(profile.error());
       if (options.sources) keep_sources_of_disk(*profile);
+      has_sources = has_sources || !profile->sources.empty();
       if (auto added = report.add(names[i], *profile); !added) return added;
     }
     return report.finish();
-  });
+  };
+  if (options.output == "-") return write_output("-", write);
+  auto file = OutputFile::create(options.output);
+  if (!file) return std::unexpected(file.error());
+  if (auto written = write(**file); !written) return written;
+  if (has_sources) (*file)->restrict_readers();
+  return (*file)->commit();
 }
 
 Result<void> view(const Options& options) {
