@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t kMaxSmallFile = std::uint64_t{64} << 20;
 
 Result<std::string> read_small_file(const std::string& path) {
-  auto source = open_file(path);
+  auto source = open_regular_file(path);
   if (!source) return std::unexpected(source.error());
   std::string storage;
   const auto bytes = read_whole(**source, storage, kMaxSmallFile);

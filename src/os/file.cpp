@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "base/path.h"
+#include "os/mapped_files.h"
 
 namespace nodescope {
 
@@ -29,12 +30,19 @@ ErrorCode code_of(int number) {
 
 class FileSource final : public ByteSource {
  public:
-  FileSource(FileDescriptor fd, std::string name, std::optional<std::uint64_t> size)
-      : fd_(std::move(fd)), name_(std::move(name)), size_(size) {}
+  enum class Shrinking : std::uint8_t { kEndsUs, kReadsAsZeros };
+
+  FileSource(FileDescriptor fd, std::string name, std::optional<std::uint64_t> size,
+             Shrinking shrinking = Shrinking::kEndsUs)
+      : fd_(std::move(fd)), name_(std::move(name)), size_(size), shrinking_(shrinking) {}
 
   ~FileSource() override {
-    if (mapping_ != nullptr) ::munmap(mapping_, static_cast<std::size_t>(*size_));
+    if (mapping_ == nullptr) return;
+    if (shrinking_ == Shrinking::kReadsAsZeros) remove_survivable_mapping(mapping_);
+    ::munmap(mapping_, static_cast<std::size_t>(*size_));
   }
+  FileSource(const FileSource&) = delete;
+  FileSource& operator=(const FileSource&) = delete;
 
   Result<std::size_t> read(std::span<std::byte> into) override {
     return transfer([&] { return ::read(fd_.get(), into.data(), into.size()); });
@@ -61,6 +69,12 @@ class FileSource final : public ByteSource {
     if (mapping_ == nullptr) {
       void* address = ::mmap(nullptr, static_cast<std::size_t>(*size_), PROT_READ, MAP_PRIVATE, fd_.get(), 0);
       if (address == MAP_FAILED) return std::nullopt;
+      const bool is_added = shrinking_ == Shrinking::kEndsUs ||
+                            add_survivable_mapping(address, static_cast<std::size_t>(*size_));
+      if (!is_added) {
+        ::munmap(address, static_cast<std::size_t>(*size_));
+        return std::nullopt;
+      }
       mapping_ = address;
     }
     return std::span(static_cast<const std::byte*>(mapping_), static_cast<std::size_t>(*size_));
@@ -86,12 +100,14 @@ class FileSource final : public ByteSource {
   FileDescriptor fd_;
   std::string name_;
   std::optional<std::uint64_t> size_;
+  Shrinking shrinking_;
   std::mutex mapping_mutex_;
   void* mapping_ = nullptr;
 };
 
 // A file of /proc says it is regular and has no bytes, and yet has content: it is read as a stream.
-Result<std::unique_ptr<ByteSource>> source_of(FileDescriptor fd, std::string name) {
+Result<std::unique_ptr<ByteSource>> source_of(
+    FileDescriptor fd, std::string name, FileSource::Shrinking shrinking = FileSource::Shrinking::kEndsUs) {
   struct stat status{};
   if (::fstat(fd.get(), &status) != 0) return fail_errno(errno, "reading " + name);
   if (S_ISDIR(status.st_mode)) return fail(ErrorCode::kUsage, name + " is a folder, not a file");
@@ -99,7 +115,7 @@ Result<std::unique_ptr<ByteSource>> source_of(FileDescriptor fd, std::string nam
   const bool at_start = ::lseek(fd.get(), 0, SEEK_CUR) == 0;
   if (S_ISREG(status.st_mode) && status.st_size > 0 && at_start)
     size = static_cast<std::uint64_t>(status.st_size);
-  return std::make_unique<FileSource>(std::move(fd), std::move(name), size);
+  return std::make_unique<FileSource>(std::move(fd), std::move(name), size, shrinking);
 }
 
 bool is_writable_by_everybody(const std::string& folder) {
@@ -146,20 +162,44 @@ Result<std::unique_ptr<ByteSource>> open_file(const std::string& path) {
   return source_of(std::move(fd), path);
 }
 
+Result<FileDescriptor> open_regular(const FileDescriptor& place, const std::string& name) {
+  const std::string attempt = "opening " + name;
+  struct stat status{};
+  if (::fstat(place.get(), &status) != 0) return fail_errno(errno, attempt);
+  if (!S_ISREG(status.st_mode)) return fail(ErrorCode::kUnsupported, name + " is not a regular file");
+  // O_NONBLOCK: the kernel would wait for whoever holds a lease on it, for 45 seconds.
+  FileDescriptor fd(::open(fmt::format("/proc/self/fd/{}", place.get()).c_str(),
+                           O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd.is_open() && errno == EWOULDBLOCK)
+    return fail(ErrorCode::kSystem, attempt + ": another process holds a lease on it");
+  if (!fd.is_open()) return fail_errno(errno, attempt);
+  return fd;
+}
+
+Result<std::unique_ptr<ByteSource>> open_regular_source(const FileDescriptor& place, std::string name) {
+  auto fd = open_regular(place, name);
+  if (!fd) return std::unexpected(fd.error());
+  return source_of(std::move(*fd), std::move(name), FileSource::Shrinking::kReadsAsZeros);
+}
+
+Result<std::unique_ptr<ByteSource>> open_regular_file(const std::string& path) {
+  const FileDescriptor place(::open(path.c_str(), O_PATH | O_CLOEXEC));
+  if (!place.is_open()) return fail_errno(errno, "opening " + path);
+  return open_regular_source(place, path);
+}
+
 Result<std::string> read_regular_file(const std::string& path, std::uint64_t limit) {
   const std::string attempt = "reading " + path;
   const FileDescriptor place(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   if (!place.is_open()) return fail_errno(errno, attempt);
   struct stat status{};
   if (::fstat(place.get(), &status) != 0) return fail_errno(errno, attempt);
-  if (!S_ISREG(status.st_mode)) return fail(ErrorCode::kUnsupported, path + " is not a regular file");
   if (static_cast<std::uint64_t>(status.st_size) > limit)
     return fail(ErrorCode::kLimit, fmt::format("{} has more than {} bytes", path, limit));
-  // The file that was looked at, whatever has its name by now.
-  FileDescriptor fd(::open(fmt::format("/proc/self/fd/{}", place.get()).c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.is_open()) return fail_errno(errno, attempt);
+  auto fd = open_regular(place, path);
+  if (!fd) return std::unexpected(fd.error());
   std::string content(static_cast<std::size_t>(status.st_size), '\0');
-  FileSource source(std::move(fd), path, content.size());
+  FileSource source(std::move(*fd), path, content.size());
   const auto count = source.read_at(0, std::as_writable_bytes(std::span(content)));
   if (!count) return std::unexpected(count.error());
   content.resize(*count);
@@ -176,13 +216,9 @@ Result<std::unique_ptr<ByteSource>> HostFiles::open(const std::string& given_pat
   if (given_path == kVdso) return open_vdso();
   const std::string path = with_home(given_path);
   const bool doubtful_folder = is_writable_by_everybody(std::string(folder_of(path)));
-  // O_NONBLOCK: a FIFO with a trusted name must not make us wait for its writer.
-  const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (doubtful_folder ? O_NOFOLLOW : 0);
-  FileDescriptor fd(::open(path.c_str(), flags));
-  if (!fd.is_open()) return fail_errno(errno, "opening " + path);
+  const FileDescriptor place(::open(path.c_str(), O_PATH | O_CLOEXEC | (doubtful_folder ? O_NOFOLLOW : 0)));
   struct stat status{};
-  if (::fstat(fd.get(), &status) != 0) return fail_errno(errno, "opening " + path);
-  if (!S_ISREG(status.st_mode)) return fail(ErrorCode::kUnsupported, path + " is not a regular file");
+  if (!place.is_open() || ::fstat(place.get(), &status) != 0) return fail_errno(errno, "opening " + path);
   if (doubtful_folder && status.st_uid != 0 && status.st_uid != ::geteuid()) {
     return fail(
         ErrorCode::kPermission,
@@ -191,7 +227,7 @@ Result<std::unique_ptr<ByteSource>> HostFiles::open(const std::string& given_pat
             "not trusted; copy it beside the recording to use it",
             path, status.st_uid));
   }
-  return source_of(std::move(fd), path);
+  return open_regular_source(place, path);
 }
 
 }  // namespace nodescope

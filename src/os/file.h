@@ -33,8 +33,15 @@ std::unexpected<Error> fail_errno(int number, const std::string& attempt);
 // A folder is refused.
 Result<std::unique_ptr<ByteSource>> open_file(const std::string& path);
 
-// The content of a regular file that is not a link and has at most `limit` bytes.  Anything else is not even
-// opened: for a device that alone could have an effect.
+// A regular file of somebody who may not wish us well.  Anything else is not even opened: for a device that
+// alone could have an effect.  It does not wait for whoever holds a lease on the file; one that becomes
+// shorter while it is mapped has zeros in place of what is gone.
+Result<std::unique_ptr<ByteSource>> open_regular_file(const std::string& path);
+// The one that was opened with O_PATH, whatever has its name by now.
+Result<FileDescriptor> open_regular(const FileDescriptor& place, const std::string& name);
+Result<std::unique_ptr<ByteSource>> open_regular_source(const FileDescriptor& place, std::string name);
+
+// The content of a regular file that is not a link and has at most `limit` bytes.
 Result<std::string> read_regular_file(const std::string& path, std::uint64_t limit);
 
 // Standard input: seekable like a file when it is one.

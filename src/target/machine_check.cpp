@@ -23,7 +23,7 @@ std::string setting(std::string_view name, const std::optional<std::int64_t>& va
 }
 
 bool is_file(const std::string& path) {
-  return open_file(path).has_value();
+  return open_regular_file(path).has_value();
 }
 
 bool may_sample_others(const Privileges& privileges) {

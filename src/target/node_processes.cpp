@@ -30,7 +30,7 @@ bool is_named_like_node(const ProcessStat& stat) {
 
 // Docker keeps the names of its containers in their folders; only root may read them.
 std::string read_docker_name(const std::string& id) {
-  auto source = open_file(fmt::format("/var/lib/docker/containers/{}/config.v2.json", id));
+  auto source = open_regular_file(fmt::format("/var/lib/docker/containers/{}/config.v2.json", id));
   std::string storage;
   const auto bytes =
       source ? read_whole(**source, storage, kMaxDockerConfig) : std::unexpected(source.error());
