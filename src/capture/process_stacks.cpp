@@ -15,6 +15,9 @@ namespace {
 
 // Reading the map of a process takes half a millisecond, and some programs map something all the time.
 constexpr std::uint64_t kMapIntervalNs = 20'000'000;
+// A map of many thousand lines takes longer, and the process cannot map anything meanwhile: looking at it may
+// take this part of the time.
+constexpr std::uint64_t kMapShare = 20;
 
 constexpr std::size_t kMaxNativeFrames = 1 << 20;
 
@@ -92,10 +95,12 @@ void ProcessStacks::begin_batch() {
 }
 
 void ProcessStacks::refresh_map_if_due(std::uint64_t now) {
-  if (now - map_read_ns_ < kMapIntervalNs) return;
-  map_read_ns_ = now;
+  if (now - map_read_ns_ < std::max(kMapIntervalNs, kMapShare * map_cost_ns_)) return;
   // A process that has ended has no map; what is known of it stays.
-  if (!view_->refresh_map(profile_.diagnostics)) return;
+  const bool is_refreshed = view_->refresh_map(profile_.diagnostics).has_value();
+  map_read_ns_ = now_ns();
+  map_cost_ns_ = map_read_ns_ - now;
+  if (!is_refreshed) return;
   map_is_stale_ = false;
   native_frames_.clear();
 }
@@ -132,6 +137,8 @@ FrameId ProcessStacks::frame_of(const v8::Frame& from) {
   frame.function = profile_.strings.intern(v8::display_name(from));
   if (from.script) {
     frame.file = profile_.strings.intern(view_->script_name(*from.script));
+    if (frame.kind == FrameKind::kJs && named_files_.emplace(frame.file.value).second)
+      new_files_.push_back(frame.file);
     if (const auto begin = view_->place(*from.script, from.function_offset)) {
       frame.function_line = begin->line;
       frame.function_column = begin->column;

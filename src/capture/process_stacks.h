@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/flat_map.h"
@@ -50,6 +51,8 @@ class ProcessStacks {
   std::optional<Built> build(const RegisterSet& registers, StackSnapshot snapshot, Attempt attempt);
 
   ThreadId thread(pid_t tid, const Built& built, Address stack_pointer);
+  // The files that JavaScript frames named since the last call, each once.
+  std::vector<StringId> take_named_files() { return std::exchange(new_files_, {}); }
   void rename(pid_t tid) { threads_.erase(static_cast<std::uint64_t>(tid)); }
 
  private:
@@ -66,9 +69,12 @@ class ProcessStacks {
   ProcessId process_id_;
   bool map_is_stale_ = false;
   std::uint64_t map_read_ns_ = 0;
+  std::uint64_t map_cost_ns_ = 0;
   FlatMap<std::uint64_t, FrameId> native_frames_;  // by address, of what is mapped now
   FlatMap<std::uint64_t, ThreadId> threads_;       // by tid
   std::vector<FrameId> frames_;
+  FlatSet<std::uint32_t> named_files_;
+  std::vector<StringId> new_files_;
 };
 
 }  // namespace nodescope

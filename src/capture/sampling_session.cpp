@@ -13,6 +13,8 @@
 #include "formats/symbol_name.h"
 #include "model/turns.h"
 #include "model/waiting.h"
+#include "os/interrupt.h"
+#include "os/process.h"
 #include "os/procfs.h"
 #include "target/invocation.h"
 #include "target/live_process.h"
@@ -58,6 +60,24 @@ std::optional<std::string> command_of(pid_t pid) {
   return script.empty() ? std::nullopt : std::optional("node " + script);
 }
 
+// What the stacks of one round may cost.  A process can make looking at it as slow as it likes, and then it
+// must keep nobody waiting: neither the others, nor the user who ends the recording.
+class WorkBudget {
+ public:
+  bool is_used_up() const {
+    constexpr std::uint64_t kRoundNs = 3'000'000'000;
+    constexpr std::uint64_t kAtEndNs = 300'000'000;
+    const std::uint64_t used = own_cpu_ns() - begin_;
+    if (!InterruptRequest::any_requested()) return used > kRoundNs;
+    if (!end_) end_ = used + kAtEndNs;
+    return used > *end_;
+  }
+
+ private:
+  std::uint64_t begin_ = own_cpu_ns();
+  mutable std::optional<std::uint64_t> end_;  // once it was interrupted
+};
+
 }  // namespace
 
 SamplingSession::SamplingSession(const SamplingOptions& options)
@@ -86,6 +106,7 @@ void SamplingSession::prepare(pid_t pid) {
   if (std::ranges::find(targets_, pid) != targets_.end()) return;
   if (attributes_.empty()) learn_attribute();
   targets_.push_back(pid);
+  handles_.emplace_back(pid);
   process(pid);
 }
 
@@ -109,6 +130,7 @@ Result<void> SamplingSession::attach_switches(pid_t pid, bool before_exec) {
 Result<void> SamplingSession::attach_before_exec(pid_t pid) {
   if (attributes_.empty()) learn_attribute();
   targets_.push_back(pid);
+  handles_.emplace_back(pid);
   command_ = pid;
   if (auto attached = attach_switches(pid, true); !attached) return attached;
   return sampler_.attach_before_exec(pid);
@@ -149,7 +171,7 @@ void SamplingSession::note_facts(const ProcessStacks& process) {
 }
 
 bool SamplingSession::has_targets() const {
-  return std::ranges::any_of(targets_, [](pid_t pid) { return is_running(pid); });
+  return std::ranges::any_of(handles_, [](const ProcessHandle& handle) { return !handle.has_ended(); });
 }
 
 ProcessStacks* SamplingSession::process(pid_t pid) {
@@ -185,9 +207,21 @@ void SamplingSession::poll() {
   if (!batch_.empty()) {
     std::ranges::stable_sort(batch_, {}, &TimedRecord::time);
     for (auto& [pid, stacks] : processes_) stacks->begin_batch();
-    for (const TimedRecord& record : batch_)
-      record.is_of_switches ? handle_switch(record.bytes) : handle(record.bytes);
-    add_deferred();
+    const WorkBudget budget;
+    for (const TimedRecord& record : batch_) {
+      const bool is_sample =
+          perf::load<perf::RecordHeader>(record.bytes, 0).type == perf::RecordType::kSample;
+      if (record.is_of_switches) {
+        handle_switch(record.bytes);
+      } else if (is_sample && budget.is_used_up()) {
+        leave_out_sample();
+      } else {
+        handle(record.bytes);
+      }
+    }
+    if (!budget.is_used_up()) add_deferred();
+    for (std::size_t i = 0; i < deferred_.size(); ++i) leave_out_sample();
+    deferred_.clear();
     // At once: the process may end, with the folders that only it had.
     if (options_.keep_sources) keep_sources();
     forget_ended();
@@ -253,6 +287,12 @@ void SamplingSession::forget_samples() {
   profile_.markers.clear();
 }
 
+void SamplingSession::leave_out_sample() {
+  ++left_out_;
+  ++counts_.lost;
+  profile_.diagnostics.warn("samples left out: a process took too long to look at");
+}
+
 // A command may start any number of processes.  One whose main thread has ended may have others that go on,
 // and is then a zombie with several threads.
 void SamplingSession::forget_ended() {
@@ -265,11 +305,15 @@ void SamplingSession::forget_ended() {
 }
 
 void SamplingSession::keep_sources() {
-  sources_.keep_new(profile_, [this](const std::string& path, std::uint64_t limit) {
-    std::vector<pid_t> pids;
-    for (const auto& [pid, stacks] : processes_) pids.push_back(static_cast<pid_t>(pid));
-    return read_source_of(pids, path, limit, profile_.diagnostics);
-  });
+  std::vector<pid_t> pids;
+  for (const auto& [pid, stacks] : processes_) pids.push_back(static_cast<pid_t>(pid));
+  for (const pid_t pid : pids) {
+    const auto read = [&](const std::string& path, std::uint64_t limit) {
+      return source_files_.read(pid, pids, path, limit, profile_.diagnostics);
+    };
+    for (const StringId file : processes_.at(static_cast<std::uint64_t>(pid))->take_named_files())
+      sources_.keep_named(profile_, file, pid, read);
+  }
 }
 
 void SamplingSession::finish() {
@@ -282,7 +326,7 @@ void SamplingSession::finish() {
                              waits_.without_begin());
   // A buffer that nothing more was written to does not tell what it lost.
   const PerfSampler::Totals totals = sampler_.read_totals();
-  counts_.lost = std::max(counts_.lost, totals.lost_records.value_or(0));
+  counts_.lost = std::max(counts_.lost - left_out_, totals.lost_records.value_or(0)) + left_out_;
   cpu_ns_ = totals.cpu_ns;
   profile_.lost_samples = counts_.lost;
 }

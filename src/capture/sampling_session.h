@@ -16,6 +16,7 @@
 #include "capture/collection_watch.h"
 #include "capture/loop_watch.h"
 #include "capture/off_cpu.h"
+#include "capture/process_sources.h"
 #include "capture/process_stacks.h"
 #include "capture/source_keeper.h"
 #include "formats/perf_data/event_attributes.h"
@@ -23,6 +24,7 @@
 #include "model/profile.h"
 #include "os/file.h"
 #include "os/perf_sampler.h"
+#include "os/process_handle.h"
 #include "v8/engine.h"
 
 namespace nodescope {
@@ -134,6 +136,7 @@ class SamplingSession {
   void note_facts(const ProcessStacks& process);
   void add_loss(std::span<const std::byte> body);
   void settle(const StackSummary& summary);
+  void leave_out_sample();
   void forget_ended();
   void keep_sources();
   void watch_loops(const ProcessStacks& process);
@@ -149,6 +152,7 @@ class SamplingSession {
   WaitTracker waits_;
   Profile profile_;
   SamplingCounts counts_;
+  std::uint64_t left_out_ = 0;  // of the lost: by us
   std::uint64_t cpu_ns_ = 0;
   EventId event_;
 
@@ -159,10 +163,12 @@ class SamplingSession {
 
   v8::ViewCache cache_;
   std::vector<pid_t> targets_;
+  std::vector<ProcessHandle> handles_;  // of the same
   std::optional<pid_t> command_;
   FlatMap<std::uint64_t, std::unique_ptr<ProcessStacks>> processes_;  // by pid
   FlatMap<std::uint32_t, std::int64_t> last_times_;  // of samples, by processor: each has one buffer
   SourceKeeper sources_;
+  ProcessSources source_files_;
   std::vector<pid_t> ended_;  // main threads, whose processes may still be known
   std::vector<TimedRecord> batch_;
   // Samples of this batch with a function that is not told yet.

@@ -26,11 +26,18 @@ InterruptRequest::InterruptRequest() {
   g_requested = 0;
   struct sigaction action{};
   action.sa_handler = request;
-  for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &action, &before_[i]);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    ::sigaction(kSignals[i], nullptr, &before_[i]);
+    if (before_[i].sa_handler != SIG_IGN) ::sigaction(kSignals[i], &action, nullptr);
+  }
 }
 
 InterruptRequest::~InterruptRequest() {
   for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
+}
+
+bool InterruptRequest::any_requested() {
+  return g_requested != 0;
 }
 
 bool InterruptRequest::requested() const {

@@ -276,6 +276,7 @@ Result<void> PerfSampler::attach(pid_t pid) {
   bool any = false;
   for (int round = 0; round < kMaxRounds; ++round) {
     const auto threads = list_threads(pid);
+    if (!threads && threads.error().code != ErrorCode::kNotFound) return std::unexpected(threads.error());
     if (!threads) break;
     bool found_new = false;
     for (const pid_t tid : *threads) {

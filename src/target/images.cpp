@@ -11,6 +11,10 @@ namespace nodescope {
 namespace {
 
 constexpr std::uint64_t kMaxVdsoBytes = 1 << 20;
+// Of one process: node with its addons has some fifty.  One that maps ever new files must not keep us here,
+// nor fill our memory.
+constexpr std::size_t kMaxImages = 4096;
+constexpr std::size_t kMaxImagesAtOnce = 256;
 
 bool is_vdso(const Region& region) {
   return region.path == "[vdso]";
@@ -94,6 +98,7 @@ std::shared_ptr<Image> Images::load(const Region& region, const ImageKey& key, D
 
 void Images::load_all(Diagnostics& diagnostics) {
   by_region_.clear();
+  const std::size_t limit = std::min(kMaxImages, images_.size() + kMaxImagesAtOnce);
   for (const Region& region : process_.map().regions()) {
     if (!region.executable || (!region.has_file() && !is_vdso(region))) {
       by_region_.push_back(nullptr);
@@ -101,6 +106,11 @@ void Images::load_all(Diagnostics& diagnostics) {
     }
     const ImageKey key = key_of(region);
     auto found = std::ranges::find(images_, key, &decltype(images_)::value_type::first);
+    if (found == images_.end() && images_.size() >= limit) {
+      diagnostics.warn("binaries that were not looked at: a process has too many", region.path);
+      by_region_.push_back(nullptr);
+      continue;
+    }
     if (found == images_.end()) found = images_.insert(images_.end(), {key, load(region, key, diagnostics)});
     by_region_.push_back(found->second.get());
   }

@@ -107,16 +107,18 @@ std::unexpected<Error> nothing_matches(std::string_view target, const NodeProces
   return fail(ErrorCode::kNotFound, std::move(message));
 }
 
-bool exists(pid_t pid) {
+// kNotFound if there is no such process; other errors are of looking for it.
+Result<void> check_exists(pid_t pid) {
   const auto pids = list_processes();
-  return pids && std::ranges::binary_search(*pids, pid);
+  if (!pids) return std::unexpected(pids.error());
+  if (pid > 0 && std::ranges::binary_search(*pids, pid)) return {};
+  return fail(ErrorCode::kNotFound, fmt::format("there is no process {}", pid));
 }
 
 class Selector {
  public:
   Result<void> add_pid(pid_t pid) {
-    if (pid <= 0 || !exists(pid))
-      return fail(ErrorCode::kNotFound, fmt::format("there is no process {}", pid));
+    if (auto found = check_exists(pid); !found) return found;
     if (process_state(pid) == ProcessState::kEnded)
       return fail(ErrorCode::kNotFound,
                   fmt::format("process {} has ended; its parent has not taken notice yet", pid));
@@ -142,7 +144,11 @@ class Selector {
   Result<void> add(const std::string& target) {
     // Digits may also be the beginning of a container's id.
     const auto pid = parse_number<pid_t>(target);
-    if (pid && exists(*pid)) return add_pid(*pid);
+    if (pid) {
+      const auto found = check_exists(*pid);
+      if (found) return add_pid(*pid);
+      if (found.error().code != ErrorCode::kNotFound) return found;
+    }
     if (auto listed = list(); !listed) return listed;
     const auto matches = match_target(list_->processes, target);
     if (!matches) return std::unexpected(matches.error());

@@ -11,13 +11,16 @@ namespace nodescope {
 
 namespace {
 
-constexpr std::size_t kPieceBytes = 1 << 20;
-// At a time; a process that writes faster than that must not keep us here.
-constexpr int kMaxPieces = 256;
+constexpr std::size_t kPieceBytes = 128 * 1024;
+// What one look may take: a process that writes faster than we read, or wrote gigabytes before, must not keep
+// us here.  The rest comes with the next looks.
+constexpr std::chrono::milliseconds kFirstLook{250};
+constexpr std::chrono::milliseconds kLook{30};
 // No line and no record of a real file is near this; a process must not fill our memory with one.
-constexpr std::size_t kMaxRestBytes = std::size_t{64} << 20;
+constexpr std::size_t kMaxRestBytes = std::size_t{8} << 20;
 // The largest maps seen have a million lines.
-constexpr std::size_t kMaxNames = std::size_t{4} << 20;
+constexpr std::size_t kMaxNames = std::size_t{2} << 20;
+constexpr std::size_t kMaxNameBytes = std::size_t{64} << 20;
 constexpr std::chrono::milliseconds kReadInterval{100};
 
 }  // namespace
@@ -40,7 +43,9 @@ Result<std::size_t> WrittenNames::add_dump(std::span<const std::byte> bytes, boo
 }
 
 void WrittenNames::note(Range<Address> range, std::string_view name) {
+  const std::size_t known = texts_.size();
   names_.assign(range, texts_.intern(name));
+  if (texts_.size() != known) name_bytes_ += name.size();
 }
 
 std::string_view WrittenNames::name_at(Address pc) const {
@@ -92,7 +97,13 @@ void WrittenNames::read_dump(const TargetProcess& process, Diagnostics& diagnost
 
 template <typename Add>
 void WrittenNames::read_gain(GrowingFile& file, Diagnostics& diagnostics, Add add) {
-  for (int piece = 0; piece < kMaxPieces && file.source != nullptr; ++piece) {
+  const auto end = std::chrono::steady_clock::now() + (file.used_bytes == 0 ? kFirstLook : kLook);
+  while (file.source != nullptr) {
+    if (std::chrono::steady_clock::now() > end) {
+      diagnostics.info("looks at the names that a process writes which did not reach their end in time",
+                       std::string(file.source->name()));
+      return;
+    }
     const std::size_t old_bytes = file.rest.size();
     file.rest.resize(old_bytes + kPieceBytes);
     const auto count = file.source->read_at(file.used_bytes + old_bytes,
@@ -100,7 +111,8 @@ void WrittenNames::read_gain(GrowingFile& file, Diagnostics& diagnostics, Add ad
     file.rest.resize(old_bytes + count.value_or(0));
     if (!count || *count == 0) return;
     const auto used = add(std::string_view(file.rest), file.used_bytes == 0);
-    const bool too_much = names_.size() > kMaxNames || file.rest.size() > kMaxRestBytes;
+    const bool too_much =
+        names_.size() > kMaxNames || name_bytes_ > kMaxNameBytes || file.rest.size() > kMaxRestBytes;
     if (!used || too_much) {
       diagnostics.warn("names that the process writes are read no further",
                        !used ? used.error().message : std::string(file.source->name()));

@@ -48,6 +48,7 @@ class WrittenNames {
   GrowingFile map_;
   GrowingFile dump_;
   StringTable texts_;
+  std::size_t name_bytes_ = 0;
   RangeMap<StringId> names_;
   std::chrono::steady_clock::time_point read_time_;
 };
