@@ -1,7 +1,9 @@
 #include "os/privileges.h"
 
+#include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -9,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <span>
 #include <string_view>
@@ -54,6 +57,18 @@ Privileges read_privileges() {
   return privileges;
 }
 
+void keep_capabilities(std::initializer_list<Capability> kept) {
+  std::uint64_t set = 0;
+  for (const Capability capability : kept) set |= std::uint64_t{1} << static_cast<unsigned>(capability);
+  set &= read_privileges().capabilities;
+  const auto low = static_cast<std::uint32_t>(set);
+  const auto high = static_cast<std::uint32_t>(set >> 32);
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  std::array<__user_cap_data_struct, 2> data = {__user_cap_data_struct{low, low, 0},
+                                                __user_cap_data_struct{high, high, 0}};
+  ::syscall(SYS_capset, &header, data.data());
+}
+
 std::optional<std::string> read_sysctl(const std::string& name) {
   constexpr std::size_t kMaxBytes = 256;
   std::string text = read_beginning("/proc/sys/" + name, kMaxBytes);
@@ -96,10 +111,14 @@ int try_perf_event(PerfProbe probe) {
 }
 
 int try_trace_child() {
+  const pid_t own = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) return errno;
   if (child == 0) {
-    for (;;) ::pause();
+    // It must not outlive us, whatever ends us.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (::getppid() == own) ::pause();
+    ::_exit(0);
   }
   const int number = ::ptrace(PTRACE_SEIZE, child, nullptr, nullptr) == 0 ? 0 : errno;
   ::kill(child, SIGKILL);

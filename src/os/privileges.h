@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 
@@ -28,6 +29,9 @@ struct Privileges {
   bool operator==(const Privileges&) const = default;
 };
 Privileges read_privileges();
+
+// Gives up every capability but these, for good.
+void keep_capabilities(std::initializer_list<Capability> kept);
 
 // "kernel/osrelease", "kernel/perf_event_paranoid"; nothing where the kernel has no such setting.
 std::optional<std::string> read_sysctl(const std::string& name);

@@ -264,8 +264,12 @@ Result<void> write_json(const Report& report, ByteSink& sink) {
 Result<void> run_doctor(const Options& options) {
   Report report;
   report.machine = read_machine_facts();
+  // Most of what root may do is of no use for what follows.
+  keep_capabilities({Capability::kDacReadSearch, Capability::kSysPtrace, Capability::kSysAdmin,
+                     Capability::kSyslog, Capability::kPerfmon});
   report.checks = derive_checks(report.machine);
   if (auto examined = examine_target(options, report); !examined) report.failure = examined.error();
+  keep_capabilities({});
   auto written = write_output("-", [&](ByteSink& sink) {
     return options.json ? write_json(report, sink) : sink.write(report_text(report));
   });
