@@ -5,14 +5,17 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
+#include <iostream>
 #include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "app/command_line.h"
+#include "app/note.h"
 #include "base/text.h"
 #include "os/output_file.h"
+#include "os/terminal.h"
 
 namespace nodescope {
 
@@ -25,7 +28,7 @@ int print_error(const Error& error) {
   // A list in a message has a line for each of its entries.
   const char* prefix = "nodescope: ";
   for (const auto line : std::views::split(std::string_view(error.message), '\n')) {
-    fmt::print(stderr, "{}{}\n", prefix, printable(std::string_view(line.begin(), line.end())));
+    note("{}{}\n", prefix, printable(std::string_view(line.begin(), line.end())));
     prefix = "  ";
   }
   return error.code == ErrorCode::kUsage ? kWrongUsage : kFailed;
@@ -54,7 +57,7 @@ void ask_for_help(Arguments& arguments) {
 int run_command_line(Arguments arguments) {
   CommandLine command_line(take_program(arguments));
   if (arguments.empty()) {
-    fmt::print(stderr, "{}", command_line.app().help());
+    note("{}", command_line.app().help());
     return kWrongUsage;
   }
   ask_for_help(arguments);
@@ -66,7 +69,8 @@ int run_command_line(Arguments arguments) {
     command_line.app().parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
     // Help and version arrive here too, with the exit code 0.
-    return command_line.app().exit(error) == 0 ? 0 : kWrongUsage;
+    if (command_line.app().exit(error) != 0) return kWrongUsage;
+    return std::cout.flush() ? 0 : print_error({ErrorCode::kSystem, "writing standard output failed"});
   }
   const auto done = command_line.run();
   if (done) return command_line.exit_code();
@@ -77,6 +81,7 @@ int run_command_line(Arguments arguments) {
 }  // namespace
 
 int run_app(int argc, char** argv) {
+  fill_standard_descriptors();
   install_signal_handlers();
   try {
     return run_command_line(Arguments(argv + std::min(argc, 1), argv + argc));

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "app/note.h"
 #include "app/progress_line.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -91,9 +92,9 @@ Result<Profile> read_inputs(const std::vector<std::string>& paths) {
 void print_diagnostics(const Diagnostics& diagnostics, const std::string& path) {
   for (const Diagnostic& entry : diagnostics.entries()) {
     if (entry.severity == Severity::kInfo) continue;
-    fmt::print(stderr, "nodescope: {}: {}{}{}\n", printable(path), printable(entry.what),
-               entry.count > 1 ? fmt::format(" ({} times)", with_thousands(entry.count)) : "",
-               entry.example.empty() ? "" : fmt::format(": {}", printable(entry.example)));
+    note("nodescope: {}: {}{}{}\n", printable(path), printable(entry.what),
+         entry.count > 1 ? fmt::format(" ({} times)", with_thousands(entry.count)) : "",
+         entry.example.empty() ? "" : fmt::format(": {}", printable(entry.example)));
   }
 }
 

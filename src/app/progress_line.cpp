@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <mutex>
 
+#include "app/note.h"
 #include "base/text.h"
 #include "os/terminal.h"
 
@@ -40,7 +41,7 @@ ProgressLine::~ProgressLine() {
   if (!thread_.joinable()) return;
   thread_.request_stop();
   thread_.join();
-  if (shown_) fmt::print(stderr, "\r\033[K");
+  if (shown_) note("\r\033[K");
 }
 
 void ProgressLine::show_until(const std::stop_token& stop) {
@@ -49,7 +50,7 @@ void ProgressLine::show_until(const std::stop_token& stop) {
   std::unique_lock lock(mutex);
   auto wait = kFirstShown;
   while (!wake.wait_for(lock, stop, wait, [] { return false; }) && !stop.stop_requested()) {
-    fmt::print(stderr, "\r\033[K{}: {}", doing_, amount(progress_));
+    note("\r\033[K{}: {}", doing_, amount(progress_));
     std::fflush(stderr);
     shown_ = true;
     wait = kInterval;

@@ -12,6 +12,7 @@
 #include "app/function_report.h"
 #include "app/headline.h"
 #include "app/input.h"
+#include "app/note.h"
 #include "app/turns_summary.h"
 #include "app/views.h"
 #include "base/text.h"
@@ -19,6 +20,7 @@
 #include "os/interrupt.h"
 #include "os/output_file.h"
 #include "os/process.h"
+#include "os/random.h"
 #include "os/terminal.h"
 
 namespace nodescope {
@@ -28,6 +30,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kChunkInterval{1000};
+// The first is written sooner, so that a recording that ends by a kill at once is one.
+constexpr std::chrono::milliseconds kFirstChunk{100};
 constexpr std::chrono::milliseconds kStatusInterval{500};
 constexpr std::size_t kSummaryRows = 10;
 
@@ -38,8 +42,8 @@ double seconds_since(Clock::time_point begin) {
 // A .nscope file that grows with the session.  A full disk is told once; writing is tried again every second.
 class RecordingFile {
  public:
-  static Result<RecordingFile> create(const std::string& path) {
-    auto file = GrowingFile::create(path);
+  static Result<RecordingFile> create(const std::string& path, Readers readers) {
+    auto file = GrowingFile::create(path, readers);
     if (!file) return std::unexpected(file.error());
     return RecordingFile(std::move(*file));
   }
@@ -47,10 +51,13 @@ class RecordingFile {
   void append(const Profile& profile) {
     const auto written = writer_->append(profile);
     if (!written && !failed_)
-      fmt::print(stderr, "\nnodescope: {}; recording goes on\n", written.error().message);
+      note_at_once("\nnodescope: {}; recording goes on\n", printable(written.error().message));
     failed_ = !written;
   }
-  Result<void> finish(const Profile& profile) { return writer_->finish(profile); }
+  Result<void> finish(const Profile& profile) {
+    if (auto written = writer_->finish(profile); !written) return written;
+    return file_->check_is_there();
+  }
 
  private:
   explicit RecordingFile(std::unique_ptr<GrowingFile> file)
@@ -67,7 +74,7 @@ class StatusLine {
   StatusLine(const SamplingSession& session, std::optional<double> seconds)
       : session_(session), seconds_(seconds), enabled_(standard_error_is_terminal()) {}
   ~StatusLine() {
-    if (shown_) fmt::print(stderr, "\r\033[K");
+    if (shown_) note("\r\033[K");
   }
   StatusLine(const StatusLine&) = delete;
   StatusLine& operator=(const StatusLine&) = delete;
@@ -83,11 +90,10 @@ class StatusLine {
                                 : 100.0 * static_cast<double>(counts.with_js - counts.with_unknown_js) /
                                       static_cast<double>(counts.with_js);
     const double own = 100.0 * static_cast<double>(own_cpu_ns() - cpu_begin_) / (elapsed * 1e9);
-    fmt::print(stderr,
-               "\r\033[K{:.0f} s{} · {} samples · {} lost · JavaScript {:.1f} % resolved · own CPU {:.1f} %",
-               elapsed, seconds_ ? fmt::format(" of {:.0f} s", *seconds_) : "",
-               with_thousands(counts.in_profile()), with_thousands(counts.lost), resolved, own);
-    std::fflush(stderr);
+    note_at_once(
+        "\r\033[K{:.0f} s{} · {} samples · {} lost · JavaScript {:.1f} % resolved · own CPU {:.1f} %",
+        elapsed, seconds_ ? fmt::format(" of {:.0f} s", *seconds_) : "", with_thousands(counts.in_profile()),
+        with_thousands(counts.lost), resolved, own);
   }
 
  private:
@@ -106,12 +112,15 @@ RecordingEnd run_until_end(SamplingSession& session, const RecorderOptions& opti
   StatusLine status(session, options.seconds);
   const auto begin = Clock::now();
   auto last_chunk = begin;
+  auto chunk_interval = kFirstChunk;
+  if (file != nullptr) file->append(session.profile());
   while (!interrupt.requested()) {
     if (options.seconds && seconds_since(begin) >= *options.seconds) return RecordingEnd::kTimeOver;
     interrupt.sleep_ms(session.poll_milliseconds());
     session.poll();
-    if (Clock::now() - last_chunk >= kChunkInterval) {
+    if (Clock::now() - last_chunk >= chunk_interval) {
       last_chunk = Clock::now();
+      chunk_interval = std::min(2 * chunk_interval, kChunkInterval);
       if (file != nullptr) file->append(session.profile());
       // Ctrl-C reaches a command that shares our terminal too.
       if (has_ended() && !interrupt.requested()) return RecordingEnd::kTargetsEnded;
@@ -143,7 +152,26 @@ RecordingCourse run_session(SamplingSession& session, const RecorderOptions& opt
   return course;
 }
 
+// What was recorded and cannot be written to its place: a .nscope file elsewhere, of which the message tells.
+Error keep_elsewhere(const Profile& profile, const Error& error) {
+  const std::string name = fmt::format("nodescope-{}.nscope", random_hex(4).value_or("kept"));
+  for (const std::string& folder : {std::string("."), temporary_folder()}) {
+    const std::string path = folder + "/" + name;
+    auto file = OutputFile::create(path, Readers::kOwner);
+    if (!file) continue;
+    const auto written = RecordingWriter(**file).finish(profile);
+    if (written && (*file)->commit()) return {error.code, error.message + "; the recording is in " + path};
+  }
+  return {error.code, error.message + "; the recording is lost: there was no other place for it"};
+}
+
 }  // namespace
+
+Result<Writer> writer_of_recording(const std::string& path) {
+  if (const auto writer = writer_of_path(path)) return *writer;
+  return fail(ErrorCode::kUsage,
+              fmt::format("{}: the name must end like a format, such as .nscope, .svg or .cpuprofile", path));
+}
 
 Result<void> attach_all(SamplingSession& session, const std::vector<pid_t>& pids) {
   // All binaries first: reading one may take longer than the ring buffers of the others last.
@@ -161,32 +189,30 @@ Result<void> attach_all(SamplingSession& session, const std::vector<pid_t>& pids
 
 Result<Recorded> record(SamplingSession& session, const RecorderOptions& options,
                         const std::function<bool()>& has_ended) {
-  const auto writer = writer_of_path(options.output);
-  if (!writer) {
-    return fail(ErrorCode::kUsage,
-                fmt::format("{}: the name must end like a format, such as .nscope, .svg or .cpuprofile",
-                            options.output));
-  }
+  const auto writer = writer_of_recording(options.output);
+  if (!writer) return std::unexpected(writer.error());
   std::optional<RecordingFile> file;
   if (writer->name == "nscope") {
-    auto created = RecordingFile::create(options.output);
+    auto created =
+        RecordingFile::create(options.output, options.has_sources ? Readers::kOwner : Readers::kByUmask);
     if (!created) return std::unexpected(created.error());
     file.emplace(std::move(*created));
   }
   if (!session.sees_kernel()) {
-    fmt::print(stderr,
-               "nodescope: without the kernel's frames: this user may not sample it "
-               "(sysctl kernel.perf_event_paranoid=1, CAP_PERFMON, or root)\n");
+    note(
+        "nodescope: without the kernel's frames: this user may not sample it "
+        "(sysctl kernel.perf_event_paranoid=1, CAP_PERFMON, or root)\n");
   }
   RecordingCourse course = run_session(session, options, has_ended, file ? &*file : nullptr);
   if (file) {
-    if (auto written = file->finish(session.profile()); !written) return std::unexpected(written.error());
+    if (auto written = file->finish(session.profile()); !written)
+      return std::unexpected(keep_elsewhere(session.take_profile(), written.error()));
     return Recorded{session.take_profile(), std::move(course)};
   }
   Profile profile = session.take_profile();
   const ViewOptions view{.name = display_names({options.output}).front()};
   if (auto written = write_as(*writer, profile, view, options.output); !written)
-    return std::unexpected(written.error());
+    return std::unexpected(keep_elsewhere(profile, written.error()));
   return Recorded{std::move(profile), std::move(course)};
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/recording_end.h"
+#include "app/views.h"
 #include "base/result.h"
 #include "capture/sampling_session.h"
 #include "model/profile.h"
@@ -18,12 +19,16 @@ Result<void> attach_all(SamplingSession& session, const std::vector<pid_t>& pids
 struct RecorderOptions {
   std::optional<double> seconds;  // nothing: until the processes end or the user interrupts
   std::string output;             // a .nscope file grows while it is recorded; others are written at the end
+  bool has_sources = false;       // it is its owner's alone
 };
 
 struct Recorded {
   Profile profile;
   RecordingCourse course;
 };
+
+// By the ending of the output's name; kUsage if no format has it.
+Result<Writer> writer_of_recording(const std::string& path);
 
 // Runs `session` until its time is over, Ctrl-C comes, or `has_ended` says so, and writes the result.  On a
 // terminal a line tells how it goes.

@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "app/note.h"
 #include "base/text.h"
 
 namespace nodescope {
@@ -221,7 +222,7 @@ Result<Selected> select(Profile profile, const SelectionOptions& options, std::s
   const std::string reproach = nothing_matches_text(profile, options);
   auto selected = derive_selection(std::move(profile), *selection);
   if (selected && selected->accounting.shown == 0 && selected->accounting.filtered != 0)
-    fmt::print(stderr, "nodescope: {}: {}\n", printable(name), reproach);
+    note("nodescope: {}: {}\n", printable(name), reproach);
   return selected;
 }
 

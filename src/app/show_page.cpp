@@ -6,6 +6,7 @@
 
 #include "app/browser.h"
 #include "app/input.h"
+#include "app/note.h"
 #include "app/output.h"
 #include "app/server/server.h"
 #include "base/text.h"
@@ -25,19 +26,19 @@ void give_up_root() {
   const auto user = sudo_user();
   const auto done = become(user ? *user : nobody());
   if (done) return;
-  fmt::print(stderr, "nodescope: serving with root's rights: {}\n", done.error().message);
+  note("nodescope: serving with root's rights: {}\n", done.error().message);
 }
 
 void print_hints(std::uint16_t port, bool is_opening, bool is_remote) {
   if (is_opening) {
-    fmt::print(stderr, "Opening it in the browser. Ctrl-C ends it.\n");
+    note("Opening it in the browser. Ctrl-C ends it.\n");
   } else if (is_remote) {
-    fmt::print(stderr,
-               "On your own machine, run this and open the address there (the port must be the same):\n"
-               "  ssh -N -L {0}:127.0.0.1:{0} {1}\nCtrl-C ends it.\n",
-               port, printable(host_name()));
+    note(
+        "On your own machine, run this and open the address there (the port must be the same):\n"
+        "  ssh -N -L {0}:127.0.0.1:{0} {1}\nCtrl-C ends it.\n",
+        port, printable(host_name()));
   } else {
-    fmt::print(stderr, "Open this address in a browser of this machine. Ctrl-C ends it.\n");
+    note("Open this address in a browser of this machine. Ctrl-C ends it.\n");
   }
 }
 
@@ -49,10 +50,10 @@ bool open_browser(const std::vector<std::string>& command, server::Server& serve
   server.when_a_child_ends([&server, pid = *started, name = command.front()] {
     const int code = take_exit_code(pid).value_or(0);
     if (code == 0 || server.was_opened()) return;
-    fmt::print(stderr,
-               "No browser has opened: {} ended with code {}. Open the address above in a browser of this "
-               "machine.\n",
-               printable(name), code);
+    note(
+        "No browser has opened: {} ended with code {}. Open the address above in a browser of this "
+        "machine.\n",
+        printable(name), code);
   });
   return true;
 }
@@ -75,7 +76,7 @@ Result<void> show_page(server::Recordings recordings, const ShowOptions& options
 Result<void> end_with_page(const Profile& profile, const std::string& path, bool opens_browser) {
   const bool attended = standard_output_is_terminal() && standard_error_is_terminal();
   if (!opens_browser || !attended || !browser_command()) {
-    fmt::print(stderr, "\n{0}: nodescope view {0}\n", printable(path));
+    note("\n{0}: nodescope view {0}\n", printable(path));
     return {};
   }
   auto bytes = server::to_recording(profile);
@@ -83,7 +84,7 @@ Result<void> end_with_page(const Profile& profile, const std::string& path, bool
   server::Recordings recordings;
   recordings.list.push_back({display_names({path}).front(), std::move(*bytes)});
   recordings.sources.add(profile);
-  fmt::print(stderr, "\n{}\n", printable(path));
+  note("\n{}\n", printable(path));
   return show_page(std::move(recordings), {});
 }
 

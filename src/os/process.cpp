@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -148,6 +149,8 @@ std::optional<std::string> find_program(std::string_view name) {
 
 namespace {
 
+constexpr int kNotStarted = 127;
+
 // The child between fork and exec: only calls that are safe there.
 [[noreturn]] void wait_and_exec(char* const* arguments, HeldProgram::Output output, int go, int failed) {
   if (output == HeldProgram::Output::kDropped) {
@@ -155,12 +158,15 @@ namespace {
     if (nothing >= 0) ::dup2(nothing, STDOUT_FILENO);
   }
   char byte = 0;
-  while (::read(go, &byte, 1) < 0 && errno == EINTR) {
+  ssize_t count = 0;
+  while ((count = ::read(go, &byte, 1)) < 0 && errno == EINTR) {
   }
+  // The end of the pipe is not a word to begin: whoever wanted it has ended.
+  if (count != 1) ::_exit(kNotStarted);
   ::execvp(arguments[0], arguments);
   const int number = errno;
   [[maybe_unused]] const ssize_t written = ::write(failed, &number, sizeof number);
-  ::_exit(127);
+  ::_exit(kNotStarted);
 }
 
 }  // namespace
@@ -171,7 +177,8 @@ Result<HeldProgram> HeldProgram::start(const std::vector<std::string>& arguments
   pointers.push_back(nullptr);
   std::array<int, 2> go{};
   std::array<int, 2> failed{};
-  if (::pipe2(go.data(), O_CLOEXEC) != 0) return fail_errno(errno, "making a pipe");
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go.data()) != 0)
+    return fail_errno(errno, "making a channel");
   const FileDescriptor go_reader(go[0]);
   FileDescriptor go_writer(go[1]);
   if (::pipe2(failed.data(), O_CLOEXEC) != 0) return fail_errno(errno, "making a pipe");
@@ -198,7 +205,11 @@ HeldProgram::~HeldProgram() {
 }
 
 Result<void> HeldProgram::let_go() {
+  const char word = 1;
+  // The one who reads it can have been killed: that is told by its exit code.
+  const ssize_t sent = ::send(go_.get(), &word, sizeof word, MSG_NOSIGNAL);
   go_ = FileDescriptor();
+  if (sent != sizeof word) return {};
   int number = 0;
   // The other end is closed by a successful exec.
   if (::read(failed_.get(), &number, sizeof number) == static_cast<ssize_t>(sizeof number))
@@ -232,9 +243,13 @@ std::uint64_t own_cpu_ns() {
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-Result<TemporaryFolder> TemporaryFolder::create() {
+std::string temporary_folder() {
   const char* base = std::getenv("TMPDIR");
-  std::string path = fmt::format("{}/nodescope.XXXXXX", base != nullptr && *base != '\0' ? base : "/tmp");
+  return base != nullptr && *base != '\0' ? base : "/tmp";
+}
+
+Result<TemporaryFolder> TemporaryFolder::create() {
+  std::string path = temporary_folder() + "/nodescope.XXXXXX";
   if (::mkdtemp(path.data()) == nullptr) return fail_errno(errno, "making a temporary folder");
   return TemporaryFolder(path);
 }

@@ -59,13 +59,16 @@ class HeldProgram {
 
   pid_t pid_;
   std::string name_;
-  FileDescriptor go_;      // closed: it may begin
+  FileDescriptor go_;      // a byte: it may begin; closed before: it ends
   FileDescriptor failed_;  // gets errno when it cannot
   std::optional<int> exit_code_;
 };
 
 // What this process has used so far.
 std::uint64_t own_cpu_ns();
+
+// $TMPDIR, or /tmp.
+std::string temporary_folder();
 
 // A folder of our own in $TMPDIR, removed with all its files at the end of its life.
 class TemporaryFolder {

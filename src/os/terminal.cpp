@@ -1,12 +1,17 @@
 #include "os/terminal.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
+#include <ctime>
 #include <string>
 
 namespace nodescope {
@@ -21,13 +26,70 @@ constexpr std::string_view kHome = "\033[H";
 constexpr std::string_view kClearLine = "\033[K";
 constexpr std::string_view kClearBelow = "\033[J";
 
-void put(std::string_view text) {
+bool takes_text(int fd) {
+  pollfd event{fd, POLLOUT, 0};
+  return ::poll(&event, 1, 0) != 0;
+}
+
+void put(int fd, std::string_view text) {
   while (!text.empty()) {
-    const ssize_t count = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (count <= 0 && errno != EINTR && errno != EAGAIN) return;
+    const ssize_t count = ::write(fd, text.data(), text.size());
+    if (count <= 0 && errno != EINTR) return;
     if (count > 0) text.remove_prefix(static_cast<std::size_t>(count));
   }
 }
+
+// What a signal handler needs to know.
+struct ScreenState {
+  volatile std::sig_atomic_t active = 0;
+  termios before{};
+  termios raw{};
+};
+ScreenState g_screen;
+
+void enter_screen() {
+  ::tcsetattr(STDIN_FILENO, TCSANOW, &g_screen.raw);
+  put(STDOUT_FILENO, kEnter);
+}
+
+// Ctrl-Z: the shell gets its terminal as it was, and we ours when we go on.
+void pause_on_screen(int) {
+  const int number = errno;
+  const bool was_active = g_screen.active != 0;
+  restore_terminal();
+  std::raise(SIGSTOP);
+  if (was_active) {
+    g_screen.active = 1;
+    enter_screen();
+  }
+  errno = number;
+}
+
+// Standard error may be a pipe: while this lives, a reader that has gone away is an error and no signal.
+class WithoutPipeSignal {
+ public:
+  WithoutPipeSignal() {
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending{};
+    ::sigpending(&pending);
+    was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~WithoutPipeSignal() {
+    const timespec at_once{};
+    while (!was_pending_ && ::sigtimedwait(&pipe_, nullptr, &at_once) < 0 && errno == EINTR) {
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  WithoutPipeSignal(const WithoutPipeSignal&) = delete;
+  WithoutPipeSignal& operator=(const WithoutPipeSignal&) = delete;
+
+ private:
+  sigset_t pipe_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+};
 }  // namespace
 
 bool standard_input_is_terminal() {
@@ -52,19 +114,48 @@ std::size_t terminal_rows() {
   return size.ws_row;
 }
 
+void write_note(std::string_view text) {
+  const WithoutPipeSignal guard;
+  put(STDERR_FILENO, text);
+}
+
+bool standard_error_takes_text() {
+  return takes_text(STDERR_FILENO);
+}
+
+void restore_terminal() {
+  if (g_screen.active == 0) return;
+  g_screen.active = 0;
+  put(STDOUT_FILENO, kLeave);
+  ::tcsetattr(STDIN_FILENO, TCSANOW, &g_screen.before);
+}
+
+void fill_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    // The lowest number that is free is this one.
+    [[maybe_unused]] const int opened =
+        ::open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY);  // NOLINT
+  }
+}
+
 FullScreen::FullScreen() {
-  ::tcgetattr(STDIN_FILENO, &before_);
-  termios raw = before_;
-  raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
-  raw.c_cc[VMIN] = 0;
-  raw.c_cc[VTIME] = 0;
-  ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-  put(kEnter);
+  ::tcgetattr(STDIN_FILENO, &g_screen.before);
+  g_screen.raw = g_screen.before;
+  g_screen.raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
+  g_screen.raw.c_cc[VMIN] = 0;
+  g_screen.raw.c_cc[VTIME] = 0;
+  g_screen.active = 1;
+  enter_screen();
+  struct sigaction pause{};
+  pause.sa_handler = pause_on_screen;
+  pause.sa_flags = SA_RESTART;
+  ::sigaction(SIGTSTP, &pause, &before_pause_);
 }
 
 FullScreen::~FullScreen() {
-  put(kLeave);
-  ::tcsetattr(STDIN_FILENO, TCSANOW, &before_);
+  ::sigaction(SIGTSTP, &before_pause_, nullptr);
+  restore_terminal();
 }
 
 std::optional<char> FullScreen::read_key() {
@@ -86,7 +177,7 @@ void FullScreen::show(std::string_view text) {
     if (!text.empty()) screen += "\r\n";
   }
   screen += kClearBelow;
-  put(screen);
+  if (takes_text(STDOUT_FILENO)) put(STDOUT_FILENO, screen);
 }
 
 unsigned available_cores() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <signal.h>
 #include <termios.h>
 
 #include <cstddef>
@@ -11,6 +12,18 @@ namespace nodescope {
 bool standard_input_is_terminal();
 bool standard_output_is_terminal();
 bool standard_error_is_terminal();
+
+// Writes to standard error what it takes; errors and a reader that has gone away are ignored.
+void write_note(std::string_view text);
+// False: a write would wait, for a terminal that was stopped with Ctrl-S or a reader that does not read.
+bool standard_error_takes_text();
+
+// Puts the terminal back as it was before FullScreen; for signal handlers.
+void restore_terminal();
+
+// Opens /dev/null for each of the descriptors 0 to 2 that is not open, in a way that using it still fails:
+// the next file to be opened would be taken for standard output or standard error.
+void fill_standard_descriptors();
 
 // Columns of the terminal behind standard output; 100 where there is none.
 std::size_t terminal_columns();
@@ -29,11 +42,11 @@ class FullScreen {
 
   // Nothing when none is pressed.  Escape sequences (arrow keys) are swallowed.
   std::optional<char> read_key();
-  // Puts `text` on the screen in place of what is there.
+  // Puts `text` on the screen in place of what is there.  Nothing while the terminal takes nothing (Ctrl-S).
   void show(std::string_view text);
 
  private:
-  termios before_{};
+  struct sigaction before_pause_{};
 };
 
 // Cores that this process may use.

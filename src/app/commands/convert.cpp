@@ -6,6 +6,7 @@
 #include "app/commands/command.h"
 #include "app/function_report.h"
 #include "app/input.h"
+#include "app/note.h"
 #include "app/output.h"
 #include "app/selection_options.h"
 #include "app/source_files.h"
@@ -57,7 +58,7 @@ Result<void> print_summary(const std::string& path, const Writer& writer, const 
   write_diagnostics(json, selected.profile.diagnostics);
   json.end_object();
   auto done = json.finish();
-  fmt::print(stderr, "{}\n", text.text());
+  note("{}\n", text.text());
   return done;
 }
 

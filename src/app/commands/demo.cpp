@@ -9,6 +9,7 @@
 
 #include "app/commands/command.h"
 #include "app/help.h"
+#include "app/note.h"
 #include "app/output.h"
 #include "app/recorder.h"
 #include "app/show_page.h"
@@ -77,8 +78,7 @@ Result<Recorded> record_service(unsigned seconds, const std::string& output) {
   if (!started) return std::unexpected(started.error());
   const auto pids = wait_for_service(*service);
   if (!pids) return std::unexpected(pids.error());
-  fmt::print(stderr, "Recording a small cluster with load for {} s: processes {}\n", seconds,
-             fmt::join(*pids, ", "));
+  note("Recording a small cluster with load for {} s: processes {}\n", seconds, fmt::join(*pids, ", "));
   // Its script is gone when somebody looks at it.
   SamplingSession session({.frequency_hz = kFrequency, .keep_sources = true, .loops = kRecordingLoops});
   if (auto attached = attach_all(session, *pids); !attached) return std::unexpected(attached.error());
@@ -101,8 +101,7 @@ Result<void> demo(const Options& options) {
   auto shown =
       write_output("-", [&](ByteSink& sink) { return sink.write("\n" + recording_summary(profile)); });
   if (!shown) return shown;
-  fmt::print(stderr, "\n{}: open it in a browser\n{}: nodescope report {} --my-code\n", svg, recording,
-             recording);
+  note("\n{}: open it in a browser\n{}: nodescope report {} --my-code\n", svg, recording, recording);
   return end_with_page(profile, recording, !options.no_open);
 }
 

@@ -15,6 +15,7 @@
 #include "app/diff_report.h"
 #include "app/flame_options.h"
 #include "app/input.h"
+#include "app/note.h"
 #include "app/output.h"
 #include "app/selection_options.h"
 #include "base/path.h"
@@ -166,8 +167,8 @@ Result<void> diff(const Options& options, int& exit_code) {
   if (auto written = write_result(report, *format, *tree, *flame, options.output); !written) return written;
   for (const GateResult& failed : *gate) {
     if (!failed.failed) continue;
-    fmt::print(stderr, "nodescope: {}: {} {}\n", printable(failed.rule), printable(failed.what),
-               growth_text(failed, result.unit()));
+    note("nodescope: {}: {} {}\n", printable(failed.rule), printable(failed.what),
+         growth_text(failed, result.unit()));
     exit_code = kGateFailed;
   }
   return {};

@@ -12,6 +12,7 @@
 #include "app/commands/heap_live.h"
 #include "app/heap_report.h"
 #include "app/input.h"
+#include "app/note.h"
 #include "app/output.h"
 #include "app/selection_options.h"
 #include "app/target_options.h"
@@ -59,8 +60,8 @@ Result<std::vector<HeapGraph>> take_several(pid_t pid, std::int64_t every_ns, co
     if (!isolate) return std::unexpected(isolate.error());
     auto graph = take->graph(*isolate, {});
     if (!graph) return std::unexpected(graph.error());
-    fmt::print(stderr, "heap {} of {}: {} objects, stopped for {}\n", graphs.size() + 1, options.times,
-               with_thousands(graph->node_count()), human_duration_ns(take->stopped_ns()));
+    note("heap {} of {}: {} objects, stopped for {}\n", graphs.size() + 1, options.times,
+         with_thousands(graph->node_count()), human_duration_ns(take->stopped_ns()));
     print_diagnostics(graph->diagnostics, fmt::format("heap {}", graphs.size() + 1));
     graphs.push_back(std::move(*graph));
   }

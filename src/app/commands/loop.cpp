@@ -11,6 +11,7 @@
 #include "app/help.h"
 #include "app/input.h"
 #include "app/loop_report.h"
+#include "app/note.h"
 #include "app/output.h"
 #include "app/recorder.h"
 #include "app/selection_options.h"
@@ -134,7 +135,7 @@ class LoopRun {
     if (started) {
       children_.push_back(*started);
     } else {
-      fmt::print(stderr, "nodescope: {}\n", printable(started.error().message));
+      note("nodescope: {}\n", printable(started.error().message));
     }
   }
 
@@ -155,8 +156,7 @@ class LoopRun {
       return text.empty() ? Result<void>() : print(text);
     }
     if (!standard_error_is_terminal()) return {};
-    fmt::print(stderr, "\r\033[K{}", status_text(loops));
-    std::fflush(stderr);
+    note_at_once("\r\033[K{}", status_text(loops));
     line_shown_ = true;
     return {};
   }
@@ -213,7 +213,7 @@ class LoopRun {
   }
 
   void clear_line() {
-    if (line_shown_) fmt::print(stderr, "\r\033[K");
+    if (line_shown_) note("\r\033[K");
     line_shown_ = false;
   }
 

@@ -7,6 +7,7 @@
 #include "app/commands/command.h"
 #include "app/help.h"
 #include "app/input.h"
+#include "app/note.h"
 #include "app/output.h"
 #include "app/recorder.h"
 #include "app/show_page.h"
@@ -50,9 +51,9 @@ Result<void> show(const Recorded& recorded, const std::string& output, bool open
   print_diagnostics(profile.diagnostics, output);
   const std::string text = recording_summary(profile) + course_text(recorded.course);
   // Standard output belongs to the command that was recorded.
-  fmt::print(stderr, "{}", text);
+  note("{}", text);
   if (output.ends_with(".nscope")) return end_with_page(profile, output, opens_browser);
-  fmt::print(stderr, "\n{}\n", output);
+  note("\n{}\n", output);
   return {};
 }
 
@@ -68,7 +69,7 @@ Result<Recorded> record_processes(const Options& options, const std::string& out
   if (!pids) return std::unexpected(pids.error());
   SamplingSession session(sampling_options(options));
   if (auto attached = attach_all(session, *pids); !attached) return std::unexpected(attached.error());
-  return record(session, {options.seconds.value_or(kDefaultSeconds), output},
+  return record(session, {options.seconds.value_or(kDefaultSeconds), output, options.sources},
                 [&] { return !session.has_targets(); });
 }
 
@@ -93,8 +94,8 @@ Result<Recorded> record_command(const Options& options, RecordedCommand& command
     command.exit_code = started.error().code == ErrorCode::kNotFound ? 127 : 126;
     return std::unexpected(started.error());
   }
-  auto recorded =
-      record(session, {options.seconds, output}, [&] { return program->exit_code().has_value(); });
+  auto recorded = record(session, {options.seconds, output, options.sources},
+                         [&] { return program->exit_code().has_value(); });
   // That it was ended by Ctrl-C or by us is no failure.
   const bool interrupted = recorded && recorded->course.end == RecordingEnd::kInterrupted;
   if (!interrupted) command.exit_code = program->exit_code().value_or(0);
@@ -104,9 +105,8 @@ Result<Recorded> record_command(const Options& options, RecordedCommand& command
 
 void warn_about_sources(const Options& options, const std::string& output) {
   if (!options.sources || output.ends_with(".nscope") || output.ends_with(".html")) return;
-  fmt::print(stderr,
-             "nodescope: --sources does nothing here: {} has no room for them; .nscope and .html have\n",
-             printable(output));
+  note("nodescope: --sources does nothing here: {} has no room for them; .nscope and .html have\n",
+       printable(output));
 }
 
 Result<void> run_record(const Options& options, RecordedCommand& command) {
@@ -114,6 +114,9 @@ Result<void> run_record(const Options& options, RecordedCommand& command) {
   const bool has_command = !command.arguments.empty();
   if (!has_command && options.targets.spec().empty())
     return fail(ErrorCode::kUsage, "nothing to record: give a process, or a command after --");
+  // Before anything is recorded: a name that cannot be written would lose it all.
+  if (const auto writer = writer_of_recording(output); !writer) return std::unexpected(writer.error());
+  if (auto possible = check_output(output); !possible) return possible;
   warn_about_sources(options, output);
   const auto recorded =
       has_command ? record_command(options, command, output) : record_processes(options, output);

@@ -10,6 +10,7 @@
 #include "app/function_report.h"
 #include "app/headline.h"
 #include "app/input.h"
+#include "app/note.h"
 #include "app/output.h"
 #include "app/selection_options.h"
 #include "app/stall_report.h"
@@ -142,7 +143,7 @@ Result<void> report_stalls(const Options& options) {
       derive_stalls(*profile, derive_overview(*profile), derive_causes(*profile), *selection, {*at_least});
   if (!stalls) return std::unexpected(stalls.error());
   const bool can_tell = has_times(*profile) || !stalls->stalls.empty();
-  if (!can_tell && options.json) fmt::print(stderr, "nodescope: {}", untimed_stalls_text(options));
+  if (!can_tell && options.json) note("nodescope: {}", untimed_stalls_text(options));
   return write_output(options.output, [&](ByteSink& sink) {
     if (!can_tell && !options.json) return sink.write(untimed_stalls_text(options));
     return options.json ? write_stalls_json(*profile, *stalls, options.top, sink)

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <exception>
 
+#include "app/note.h"
 #include "app/server/session.h"
 #include "os/random.h"
 
@@ -73,7 +74,7 @@ class Server::Listener {
         context_.run();
       } catch (const std::exception& failure) {
         // Memory for one answer: its connection ends, the others go on.
-        fmt::print(stderr, "nodescope: a request failed: {}\n", failure.what());
+        note("nodescope: a request failed: {}\n", failure.what());
       }
     }
   }
