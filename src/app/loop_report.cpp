@@ -166,7 +166,9 @@ std::string stall_json(const LoopTurn& turn, const TurnDetails& details) {
     json.key("wall").string(utc_time(stall.wall_ns));
     json.key("duration_ms").number(milliseconds(turn.turn.duration_ns()));
     json.key("slack_ms").number(milliseconds(turn.turn.slack_ns));
-    json.key("runnable_ms").number(milliseconds(turn.turn.thread.runnable_ns));
+    // The readings around a turn lie a little outside of it.
+    json.key("runnable_ms")
+        .number(milliseconds(std::min(turn.turn.thread.runnable_ns, turn.turn.duration_ns())));
     json.key("waiting_ms").number(milliseconds(waiting_ns(turn.turn)));
     json.key("js_ms").number(milliseconds(running_share_ns(turn, stall, Cause::kJs)));
     // Measured where that is permitted, else by samples.
