@@ -19,6 +19,8 @@ constexpr std::size_t kMaxNoteLists = 8;
 constexpr std::uint64_t kMaxNoteListBytes = std::uint64_t{512} << 20;
 constexpr std::size_t kMaxAuxiliary = 256;
 
+constexpr Address kUserSpaceEnd{std::uint64_t{1} << 56};  // with five levels of page tables
+
 constexpr std::uint32_t kFileNote = 0x46494C45;    // NT_FILE
 constexpr std::uint32_t kSignalNote = 0x53494749;  // NT_SIGINFO
 
@@ -113,7 +115,8 @@ Result<CoreFile> CoreFile::parse(std::span<const std::byte> bytes, Diagnostics& 
 }
 
 void CoreFile::add_segment(const CoreSegment& segment, Diagnostics& diagnostics) {
-  if (segment.range.begin >= segment.range.end) return;
+  // gdb dumps [vsyscall] too, which is the kernel's.
+  if (segment.range.begin >= segment.range.end || segment.range.end > kUserSpaceEnd) return;
   if (segments_.size() >= kMaxSegments) {
     diagnostics.warn("core has more segments than are read");
     return;
@@ -197,7 +200,7 @@ void CoreFile::read_mappings(std::span<const std::byte> description, Diagnostics
       diagnostics.warn("list of mapped files in the core is damaged");
       return;
     }
-    if (raw[0] >= raw[1]) continue;
+    if (raw[0] >= raw[1] || raw[1] > kUserSpaceEnd.value) continue;
     mappings_.push_back({{Address{raw[0]}, Address{raw[1]}}, FileOffset{raw[2] * *page_bytes}, *name});
   }
 }

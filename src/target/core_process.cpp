@@ -291,8 +291,15 @@ void CoreProcess::build_map(const std::vector<Part>& parts) {
         region.writable = (flags & PF_W) != 0;
         region.executable = (flags & PF_X) != 0;
       }
-    } else if (vdso.value != 0 && part.range.contains(vdso)) {
-      region.path = "[vdso]";
+    } else {
+      // What a core claims to have had, but has not, may be of any size: nothing is searched for in there.
+      const Address end = part.segment->range.begin + part.segment->content.size();
+      if (part.range.begin < end) {
+        region.range.end = std::min(part.range.end, end);
+      } else {
+        region.readable = false;
+      }
+      if (vdso.value != 0 && part.range.contains(vdso)) region.path = "[vdso]";
     }
     regions.push_back(std::move(region));
   }
