@@ -21,11 +21,18 @@ constexpr std::int64_t kArrayElements = 16;
 constexpr std::int64_t kSiteFields[] = {8, 16, 24};
 constexpr std::int64_t kSiteOffset = 32;
 
+// V8 keeps the message under such a key too (V8 14).
+bool may_be_stack(Heap& heap, TaggedWord value) {
+  if (!heap.is_string(value)) return value.is_object();
+  const auto text = load_string_prefix(heap, value, kMaxStackUnits);
+  return text && text->to_utf8().contains("\n    at ");
+}
+
 std::optional<TaggedWord> stack_property(Heap& heap, TaggedWord error) {
   std::optional<TaggedWord> found;
   for_each_property(heap, error, [&](const Property& property) {
     if (property.is_accessor) return true;
-    if (is_stack_symbol(heap, property.key)) found = property.value;
+    if (is_stack_symbol(heap, property.key) && may_be_stack(heap, property.value)) found = property.value;
     const auto key = heap.is_string(property.key) ? load_string_prefix(heap, property.key, 8) : std::nullopt;
     const bool is_text = key && key->to_utf8() == "stack" && heap.is_string(property.value);
     if (is_text) found = property.value;

@@ -172,6 +172,7 @@ bool ValueDecoder::decode_kind(TaggedWord value, int type, int depth, DecodedVal
     into.type = ValueType::kArray;
   } else if (facts_.type_error.is(type)) {
     into.type = ValueType::kError;
+    if (into.class_name.empty()) into.class_name = "Error";
     add_error(value, into);
   } else if (facts_.type_promise.is(type)) {
     into.type = ValueType::kPromise;

@@ -69,6 +69,10 @@ ValueFacts ValueFacts::read(const Metadata& metadata, const Layout& layout) {
       facts.*rule.member = {*rule.value, Origin::kVersionTable};
     }
   }
+  // No symbol names it; it comes after the feedback vector, fillers and free space (V8 14).
+  const bool has_hole_type = layout.version >= Version{14, 0, 0} && layout.is_known_version();
+  if (!facts.type_hole.known() && has_hole_type && layout.type_feedback_vector.known())
+    facts.type_hole = {layout.type_feedback_vector.value + 3, Origin::kVersionTable};
   return facts;
 }
 
