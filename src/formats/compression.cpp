@@ -17,6 +17,12 @@ constexpr int kMaxZstdWindowLog = 27;     // 128 MB: what `zstd -d` accepts unle
 constexpr int kGzipWindowBits = 15 + 16;  // zlib: the largest window, with a gzip header
 constexpr int kGzipMemoryLevel = 8;       // zlib's default
 
+// Text of profiles shrinks to a hundredth at most.  Content that unpacks to more than this much and this many
+// times its size is made to fill memory; gzip cannot shrink anything further.
+constexpr std::uint64_t kMaxFreeBytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t kMaxRatio = 1100;
+constexpr std::string_view kUnpacksTooFar = "compressed content unpacks to more than 1,100 times its size";
+
 constexpr std::string_view kCutShort = "compressed content is cut short";
 constexpr std::string_view kDamaged = "compressed content is damaged";
 constexpr std::string_view kTrailing = "bytes after the compressed content are ignored";
@@ -160,7 +166,10 @@ Result<std::size_t> ZstdSource::read(std::span<std::byte> into) {
     const std::size_t before = out.pos;
     const std::size_t status = ZSTD_decompressStream(context_.get(), &out, &in);
     input_.consume(in.pos);
-    if (ZSTD_isError(status)) {
+    given_ += out.pos - before;
+    if (given_ > kMaxFreeBytes && given_ / kMaxRatio > input_.offset()) {
+      end_with_damage(kUnpacksTooFar);
+    } else if (ZSTD_isError(status)) {
       const bool no_frame = ZSTD_getErrorCode(status) == ZSTD_error_prefix_unknown;
       end_with_damage(no_frame && any_frame_ ? kTrailing : kDamaged, ZSTD_getErrorName(status));
     } else if (from->empty() && out.pos == before) {

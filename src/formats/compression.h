@@ -94,6 +94,7 @@ class ZstdSource final : public ByteSource {
   CompressedInput input_;
   Diagnostics& damage_;
   std::unique_ptr<ZSTD_DCtx, Free> context_;
+  std::uint64_t given_ = 0;
   bool in_frame_ = false;
   bool any_frame_ = false;
   bool ended_ = false;

@@ -46,6 +46,33 @@ void append_escape(std::string& to, char c) {
   }
 }
 
+// A control character beyond ASCII or a mark of direction that valid UTF-8 begins with; empty: something
+// else. JSON allows them, and a terminal that shows the text would act on them.
+std::string_view leading_hidden(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const auto is_within = [](unsigned value, unsigned first, unsigned last) {
+    return value >= first && value <= last;
+  };
+  const unsigned second = byte(1);
+  const unsigned third = byte(2);
+  const bool is_c1 = byte(0) == 0xC2 && is_within(second, 0x80, 0x9F);
+  const bool is_arabic_mark = byte(0) == 0xD8 && second == 0x9C;             // U+061C
+  const bool is_mark = second == 0x80 && is_within(third, 0x8E, 0x8F);       // U+200E, U+200F
+  const bool is_line_end = second == 0x80 && is_within(third, 0xA8, 0xA9);   // U+2028, U+2029
+  const bool is_embedding = second == 0x80 && is_within(third, 0xAA, 0xAE);  // U+202A to U+202E
+  const bool is_isolate = second == 0x81 && is_within(third, 0xA6, 0xA9);    // U+2066 to U+2069
+  if (is_c1 || is_arabic_mark) return text.substr(0, 2);
+  const bool is_hidden = is_mark || is_line_end || is_embedding || is_isolate;
+  return byte(0) == 0xE2 && is_hidden ? text.substr(0, 3) : std::string_view();
+}
+
+// "\u202e" for the two or three bytes of one.
+void append_code_point(std::string& to, std::string_view bytes) {
+  std::uint32_t code_point = static_cast<unsigned char>(bytes[0]) & (bytes.size() == 2 ? 0x1Fu : 0x0Fu);
+  for (const char c : bytes.substr(1)) code_point = code_point << 6 | (static_cast<unsigned char>(c) & 0x3Fu);
+  fmt::format_to(std::back_inserter(to), "\\u{:04x}", code_point);
+}
+
 template <typename Integer>
 void append_number(std::string& to, Integer value) {
   std::array<char, 24> digits;
@@ -175,12 +202,17 @@ void Writer::end_value() {
 }
 
 void Writer::escape(std::string_view text) {
-  for (const char c : text) {
-    if (is_plain(c) || static_cast<unsigned char>(c) >= 0x80) {
+  while (!text.empty()) {
+    const char c = text.front();
+    const std::string_view hidden = leading_hidden(text);
+    if (!hidden.empty()) {
+      append_code_point(block_, hidden);
+    } else if (is_plain(c) || static_cast<unsigned char>(c) >= 0x80) {
       block_ += c;
     } else {
       append_escape(block_, c);
     }
+    text.remove_prefix(std::max<std::size_t>(hidden.size(), 1));
   }
 }
 

@@ -9,6 +9,9 @@ namespace {
 
 constexpr std::string_view kPrefix = "v8dbg_";
 constexpr std::size_t kMaxEntries = 65536;  // V8 has some 500
+// Offsets, types and masks of V8 are smaller; what a damaged binary claims may not overflow where it is
+// added.
+constexpr std::int32_t kMaxValue = (1 << 30) - 1;
 
 std::int32_t value_at(const ElfFile& file, FileAddress address) {
   const auto content = file.content_at(address);
@@ -26,7 +29,9 @@ Metadata Metadata::read(const ElfFile& file) {
     const ElfSymbol symbol = symbols[i];
     const std::string_view name = symbols.name(symbol);
     if (symbol.section == 0 || !name.starts_with(kPrefix)) continue;
-    metadata.entries_.emplace_back(name.substr(kPrefix.size()), value_at(file, FileAddress{symbol.value}));
+    const std::int32_t value = value_at(file, FileAddress{symbol.value});
+    if (value < -kMaxValue || value > kMaxValue) continue;
+    metadata.entries_.emplace_back(name.substr(kPrefix.size()), value);
   }
   std::ranges::sort(metadata.entries_);
   return metadata;

@@ -62,6 +62,15 @@ class Streams(attack.Attack):
             self.assertGreater(len(shown), 10, command)
             self.assertIsNone(ACTIVE.search(shown), (command, ACTIVE.search(shown)))
 
+    def test_json_has_no_active_characters(self):
+        profile = self.profile()
+        for command in (["report", profile, "--json"], ["info", profile, "--json"], ["convert", profile, "--to", "json", "-o", "-"],
+                        ["convert", profile, "--to", "speedscope", "-o", "-"], ["convert", profile, "--to", "cpuprofile", "-o", "-"]):
+            done = attack.run(*command)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIsNone(ACTIVE.search(done.stdout), command)
+            json.loads(done.stdout)
+
     def test_standard_error_that_fails(self):
         damaged = self.write("damaged.folded", "main;a x\nmain;b 2\nnonsense\n")
         with open("/dev/full", "w") as full:

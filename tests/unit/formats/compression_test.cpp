@@ -182,6 +182,25 @@ TEST(Compression, RefusesAHugeWindow) {
   EXPECT_EQ(unpacked.damage.count("compressed content is damaged"), 1u);
 }
 
+// 6 KB that unpack to a gigabyte.
+TEST(Compression, IsBoundedByWhatItIsMadeOf) {
+  const std::string frame = zstd(zeros(64 << 20));
+  std::string compressed;
+  for (int i = 0; i < 16; ++i) compressed += frame;
+  Diagnostics damage;
+  ZstdSource source(std::make_unique<MemorySource>(compressed, "bomb"), damage);
+  std::string part(1 << 20, '\0');
+  std::uint64_t total = 0;
+  for (;;) {
+    const auto count = source.read(std::as_writable_bytes(std::span(part)));
+    ASSERT_TRUE(count);
+    if (*count == 0) break;
+    total += *count;
+  }
+  EXPECT_LT(total, std::uint64_t{300} << 20);
+  EXPECT_EQ(damage.count("compressed content unpacks to more than 1,100 times its size"), 1u);
+}
+
 TEST(Compression, PassesErrorsOn) {
   Diagnostics damage;
   std::string into(10, '\0');

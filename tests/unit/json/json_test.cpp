@@ -441,6 +441,17 @@ TEST(JsonWriter, PutsCommasAndColons) {
       "{\"a\":[-1,2,true,null],\n\"b\":{},\"c\\\"\":\"d\"}\n");
 }
 
+// A terminal that shows the JSON would act on them.
+TEST(JsonWriter, EscapesControlCharactersAndMarksOfDirection) {
+  EXPECT_EQ(written([](json::Writer& writer) {
+              writer.string("a\x1b\xC2\x9B\xE2\x80\xAE\xE2\x81\xA6\xD8\x9C\xE2\x80\xA8\xC2\xA0é€");
+            }),
+            R"("a\u001b\u009b\u202e\u2066\u061c\u2028)"
+            "\xC2\xA0é€\"\n");
+  EXPECT_EQ(written([](json::Writer& writer) { writer.string("\xE2\x80\xE2"); }),
+            "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"\n");
+}
+
 TEST(JsonWriter, Decimals) {
   EXPECT_EQ(written([](json::Writer& writer) {
               writer.begin_array().decimal(1500, 3).decimal(2000, 3).decimal(-7, 3).decimal(0, 6).decimal(
