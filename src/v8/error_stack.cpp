@@ -56,6 +56,7 @@ class Formatter {
       if (!line) break;
       text += *line;
     }
+    if (*count > 0 && text.empty()) return std::nullopt;
     return text;
   }
 
