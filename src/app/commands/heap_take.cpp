@@ -110,7 +110,7 @@ Result<void> write_json(const HeapTake& take, const std::vector<Written>& all, B
     json.key("edges").count(written.edges);
     json.end_object();
   }
-  json.end_array().end_object().line();
+  json.end_array().end_object();
   return json.finish();
 }
 
