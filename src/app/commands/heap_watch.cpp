@@ -90,8 +90,7 @@ Result<void> write_json(const MemorySplit& split, Clock::time_point time, ByteSi
   json.key("stacks_bytes").count(split[MemoryUse::kStacks]);
   json.key("files_bytes").count(split[MemoryUse::kProgram]);
   json.end_object();
-  if (auto done = json.finish(); !done) return done;
-  return sink.write("\n");
+  return json.finish();
 }
 
 Result<void> run_watch(const Options& options) {
