@@ -13,6 +13,7 @@
 #include "app/target_options.h"
 #include "app/walker_check.h"
 #include "base/text.h"
+#include "capture/inspector_gate.h"
 #include "json/writer.h"
 #include "os/file.h"
 #include "target/live_process.h"
@@ -26,6 +27,7 @@ namespace {
 struct Options {
   TargetOptions target;
   bool json = false;
+  bool close_inspectors = false;
 };
 
 // What is known about the V8 of a binary or a process.
@@ -39,6 +41,7 @@ struct BinaryReport {
 struct Report {
   MachineFacts machine;
   std::vector<Check> checks;
+  std::vector<OpenedInspector> left_open;
   std::optional<BinaryReport> binary;
   std::optional<pid_t> pid;
   std::optional<WalkerCounts> counts;
@@ -127,6 +130,12 @@ std::string machine_text(const Report& report) {
     fmt::format_to(std::back_inserter(text), "{:<7} {}: {}\n", to_string(check.verdict), check.what,
                    check.why);
     if (!check.remedy.empty()) fmt::format_to(std::back_inserter(text), "        remedy: {}\n", check.remedy);
+  }
+  for (const OpenedInspector& opened : report.left_open) {
+    fmt::format_to(std::back_inserter(text),
+                   "open    the inspector of process {}: a recording that was killed has opened it\n"
+                   "        remedy: nodescope doctor --close-inspectors\n",
+                   opened.pid);
   }
   return text;
 }
@@ -248,6 +257,9 @@ Result<void> write_json(const Report& report, ByteSink& sink) {
     json.end_object();
   }
   json.end_array();
+  json.line().key("inspectors_left_open").begin_array();
+  for (const OpenedInspector& opened : report.left_open) json.integer(opened.pid);
+  json.end_array();
   json.line().key("binary");
   report.binary ? write_binary(json, *report.binary) : static_cast<void>(json.null());
   json.line().key("self_test");
@@ -260,9 +272,21 @@ Result<void> write_json(const Report& report, ByteSink& sink) {
   return json.finish();
 }
 
+Result<void> close_inspectors() {
+  Result<void> result;
+  for (const OpenedInspector& opened : find_left_open()) {
+    auto closed = close_left_open(opened);
+    if (closed) fmt::print("the inspector of process {} is closed\n", opened.pid);
+    if (!closed) result = std::move(closed);
+  }
+  return result;
+}
+
 // What could be found out is told, also when the target cannot be read.
 Result<void> run_doctor(const Options& options) {
+  if (options.close_inspectors) return close_inspectors();
   Report report;
+  report.left_open = find_left_open();
   report.machine = read_machine_facts();
   // Most of what root may do is of no use for what follows.
   keep_capabilities({Capability::kDacReadSearch, Capability::kSysPtrace, Capability::kSysAdmin,
@@ -287,6 +311,8 @@ void add_doctor_command(CLI::App& app, Run& run) {
   command->group("Live");
   add_target_options(*command, options->target, HowMany::kOne);
   command->add_flag("--json", options->json, "For programs");
+  command->add_flag("--close-inspectors", options->close_inspectors,
+                    "Close the inspectors that recordings have opened which were killed before they could");
   command->footer(
       "Without a target: the machine and the user, with the remedy for each \"no\".\n"
       "With the path of a node binary: also every fact about its V8 and where it comes from.\n"

@@ -7,6 +7,7 @@
 #include "app/commands/command.h"
 #include "app/help.h"
 #include "app/input.h"
+#include "app/inspector_recorder.h"
 #include "app/note.h"
 #include "app/output.h"
 #include "app/recorder.h"
@@ -35,6 +36,11 @@ struct Options {
   bool wall = false;
   bool no_open = false;
   std::string output;
+  std::string engine = "auto";
+  std::string url;
+  bool allocations = false;
+
+  bool wants_inspector() const { return engine == "inspector" || allocations || !url.empty(); }
 };
 
 std::string default_output() {
@@ -64,11 +70,10 @@ SamplingOptions sampling_options(const Options& options) {
   return {options.frequency, options.children, options.sources, kRecordingLoops, time};
 }
 
-Result<Recorded> record_processes(const Options& options, const std::string& output) {
-  const auto pids = select_targets(options.targets.spec());
-  if (!pids) return std::unexpected(pids.error());
+Result<Recorded> record_processes(const Options& options, const std::vector<pid_t>& pids,
+                                  const std::string& output) {
   SamplingSession session(sampling_options(options));
-  if (auto attached = attach_all(session, *pids); !attached) return std::unexpected(attached.error());
+  if (auto attached = attach_all(session, pids); !attached) return std::unexpected(attached.error());
   return record(session, {options.seconds.value_or(kDefaultSeconds), output, options.sources},
                 [&] { return !session.has_targets(); });
 }
@@ -109,17 +114,68 @@ void warn_about_sources(const Options& options, const std::string& output) {
        printable(output));
 }
 
+Result<Recorded> record_inspected(const Options& options, std::vector<pid_t> pids,
+                                  const std::string& output) {
+  InspectorRecording wanted;
+  wanted.options.profile = options.allocations ? InspectorProfile::kAllocations : InspectorProfile::kCpu;
+  wanted.options.frequency_hz = options.frequency;
+  wanted.pids = std::move(pids);
+  wanted.seconds = options.seconds.value_or(kDefaultSeconds);
+  wanted.output = output;
+  if (!options.url.empty()) {
+    auto address = parse_inspector_url(options.url);
+    if (!address) return std::unexpected(address.error());
+    wanted.address = std::move(*address);
+  }
+  return record_by_inspector(wanted);
+}
+
+Result<void> check_inspector_options(const Options& options, bool has_command) {
+  if (has_command)
+    return fail(ErrorCode::kUsage, "the inspector engine records running processes, not a command after --");
+  if (options.engine == "sampling")
+    return fail(ErrorCode::kUsage, "--alloc and --url need the inspector engine");
+  if (options.off_cpu || options.wall)
+    return fail(ErrorCode::kUsage,
+                "--off-cpu and --wall need the kernel's samples, which the inspector engine does not take");
+  if (!options.url.empty() && !options.targets.spec().empty())
+    return fail(ErrorCode::kUsage, "--url stands for the process: give one or the other");
+  return {};
+}
+
+// Where the kernel refuses to sample, V8's own profiler may still be had.
+Result<Recorded> record_running(const Options& options, const std::string& output) {
+  std::vector<pid_t> pids;
+  if (options.url.empty()) {
+    auto selected = select_targets(options.targets.spec());
+    if (!selected) return std::unexpected(selected.error());
+    pids = std::move(*selected);
+  }
+  if (options.wants_inspector()) return record_inspected(options, std::move(pids), output);
+  auto recorded = record_processes(options, pids, output);
+  if (recorded || recorded.error().code != ErrorCode::kPermission || options.engine == "sampling")
+    return recorded;
+  note("nodescope: {}\nnodescope: recording by V8's inspector instead (--engine sampling refuses that)\n",
+       recorded.error().message);
+  auto inspected = record_inspected(options, std::move(pids), output);
+  if (!inspected) note("nodescope: {}\n", inspected.error().message);
+  return inspected ? std::move(inspected) : std::move(recorded);
+}
+
 Result<void> run_record(const Options& options, RecordedCommand& command) {
   const std::string output = options.output.empty() ? default_output() : options.output;
   const bool has_command = !command.arguments.empty();
-  if (!has_command && options.targets.spec().empty())
+  if (options.wants_inspector()) {
+    if (auto checked = check_inspector_options(options, has_command); !checked) return checked;
+  }
+  if (!has_command && options.targets.spec().empty() && options.url.empty())
     return fail(ErrorCode::kUsage, "nothing to record: give a process, or a command after --");
   // Before anything is recorded: a name that cannot be written would lose it all.
   if (const auto writer = writer_of_recording(output); !writer) return std::unexpected(writer.error());
   if (auto possible = check_output(output); !possible) return possible;
   warn_about_sources(options, output);
   const auto recorded =
-      has_command ? record_command(options, command, output) : record_processes(options, output);
+      has_command ? record_command(options, command, output) : record_running(options, output);
   if (!recorded) return std::unexpected(recorded.error());
   return show(*recorded, output, !options.no_open);
 }
@@ -147,6 +203,20 @@ void add_record_command(CLI::App& app, Run& run, RecordedCommand& program) {
                         "Waiting instead of running: where threads are on no CPU, for how long and what for");
   command->add_flag("--wall", options->wall, "Running and waiting together")->excludes(off_cpu);
   command
+      ->add_option(
+          "--engine", options->engine,
+          "sampling: the kernel's samples; inspector: V8's own profiler, through the inspector, which is\n"
+          "opened by SIGUSR1 and closed again; auto: sampling, and where the kernel refuses it the inspector")
+      ->type_name("ENGINE")
+      ->check(CLI::IsMember({"auto", "sampling", "inspector"}));
+  command->add_flag(
+      "--alloc", options->allocations,
+      "What allocated the memory that is still alive at the end, by V8's sampling heap profiler");
+  command
+      ->add_option("--url", options->url,
+                   "An inspector by its address, also on another machine (ws://HOST:PORT/ID)")
+      ->type_name("URL");
+  command
       ->add_option("-o,--output", options->output,
                    "Where to write, by its ending in any format (nodescope-DATE-TIME.nscope)")
       ->type_name("FILE");
@@ -165,7 +235,8 @@ void add_record_command(CLI::App& app, Run& run, RecordedCommand& program) {
       "  nodescope record --tree 4711             a cluster with all its workers\n"
       "  nodescope record server.js               by its script\n"
       "  nodescope record -- node app.js\n"
-      "  nodescope record -p 4711 -- sleep 10     as with perf");
+      "  nodescope record -p 4711 -- sleep 10     as with perf\n"
+      "  nodescope record 4711 --alloc            what allocates, by V8's own profiler");
   command->callback(
       [options, &run, &program] { run = [options, &program] { return run_record(*options, program); }; });
 }
