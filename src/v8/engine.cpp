@@ -16,7 +16,8 @@ Result<Engine> Engine::read(const ElfFile& file) {
   const auto begin = builtins ? file.to_offset(builtins->begin) : std::nullopt;
   if (!begin) return fail(ErrorCode::kUnsupported, "V8's builtins were not found");
   const ValueFacts values = ValueFacts::read(Metadata::read(file), *layout);
-  return Engine{std::move(*layout), {*begin, *begin + builtins->size_bytes()}, values};
+  const AsyncLayout async = AsyncLayout::build(file, *layout);
+  return Engine{std::move(*layout), {*begin, *begin + builtins->size_bytes()}, values, async};
 }
 
 void ViewCache::read_ahead(const std::string& path) {

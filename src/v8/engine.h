@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "binary/elf_file.h"
 #include "target/images.h"
+#include "v8/async_layout.h"
 #include "v8/layout.h"
 #include "v8/value_facts.h"
 
@@ -18,6 +19,7 @@ struct Engine {
   Layout layout;
   Range<FileOffset> builtins;  // its embedded builtins
   ValueFacts values = {};
+  AsyncLayout async = {};
 
   // kNotFound when the binary does not hold V8; kUnsupported when it cannot be made use of.
   static Result<Engine> read(const ElfFile& file);

@@ -57,11 +57,17 @@ std::optional<ExitFrames> ExitFrames::find(const ElfFile& binary) {
   return ExitFrames(*isolate, *displacement);
 }
 
-std::optional<Address> ExitFrames::newest(Memory& memory, std::uint64_t thread_pointer) const {
+std::optional<Address> ExitFrames::root(Memory& memory, std::uint64_t thread_pointer) const {
   const auto isolate = memory.load<std::uint64_t>(Address{thread_pointer - below_thread_pointer_});
   if (!isolate || *isolate == 0) return std::nullopt;
-  const std::uint64_t place = *isolate + kRootBias + static_cast<std::uint64_t>(std::int64_t{from_root_});
-  const auto frame_pointer = memory.load<std::uint64_t>(Address{place});
+  return Address{*isolate + kRootBias};
+}
+
+std::optional<Address> ExitFrames::newest(Memory& memory, std::uint64_t thread_pointer) const {
+  const auto root = this->root(memory, thread_pointer);
+  if (!root) return std::nullopt;
+  const Address place = *root + static_cast<std::uint64_t>(std::int64_t{from_root_});
+  const auto frame_pointer = memory.load<std::uint64_t>(place);
   if (!frame_pointer || *frame_pointer == 0 || *frame_pointer % 8 != 0) return std::nullopt;
   return Address{*frame_pointer};
 }

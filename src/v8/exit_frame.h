@@ -17,6 +17,10 @@ class ExitFrames {
   // Nothing when the binary does not tell: stripped, older than V8 11, or a library.
   static std::optional<ExitFrames> find(const ElfFile& binary);
 
+  // What the root register holds while the thread with this fs_base runs V8's code; nothing when it has no
+  // isolate.
+  std::optional<Address> root(Memory& memory, std::uint64_t thread_pointer) const;
+
   // The frame pointer of the newest exit of the thread with this fs_base; nothing when it has none.
   std::optional<Address> newest(Memory& memory, std::uint64_t thread_pointer) const;
 

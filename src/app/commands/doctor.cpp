@@ -74,7 +74,10 @@ Result<BinaryReport> examine_binary(const std::string& path) {
                 path + " is not Node.js: it does not hold V8 (is it in a library beside it?)");
   const auto layout = v8::Layout::build(elf->file());
   if (!layout) return fail(layout.error(), path);
-  return describe(*layout, path);
+  BinaryReport report = describe(*layout, path);
+  std::ranges::copy(v8::list_facts(v8::AsyncLayout::build(elf->file(), *layout)),
+                    std::back_inserter(report.facts));
+  return report;
 }
 
 Result<void> examine_process(pid_t pid, Report& report) {
