@@ -19,6 +19,12 @@ constexpr std::uint64_t kMapIntervalNs = 20'000'000;
 // take this part of the time.
 constexpr std::uint64_t kMapShare = 20;
 
+// Before the name of a function that waits for the one above it, as V8 prints it in its stacks.
+constexpr std::string_view kAsyncMark = "async ";
+
+// In place of asynchronous callers that could not be told.
+constexpr std::string_view kAsyncCallersLost = "[asynchronous callers lost]";
+
 constexpr std::size_t kMaxNativeFrames = 1 << 20;
 
 std::uint64_t now_ns() {
@@ -65,8 +71,8 @@ bool is_unknown_js(const v8::StackEntry& entry) {
 
 }  // namespace
 
-ProcessStacks::ProcessStacks(pid_t pid, Profile& profile, v8::ViewCache& cache)
-    : pid_(pid), profile_(profile), cache_(cache) {
+ProcessStacks::ProcessStacks(pid_t pid, Profile& profile, v8::ViewCache& cache, AsyncCallers async)
+    : pid_(pid), profile_(profile), cache_(cache), async_(async) {
   open();
 }
 
@@ -74,6 +80,9 @@ void ProcessStacks::open() {
   auto process = LiveProcess::open(pid_);
   if (!process) profile_.diagnostics.warn("process could not be looked into", process.error().message);
   view_ = process ? v8::ProcessView::open_any(std::move(*process), cache_, profile_.diagnostics) : nullptr;
+  const bool wants_async = async_ == AsyncCallers::kRead && view_ != nullptr && view_->layout() != nullptr;
+  if (wants_async && !view_->read_async_callers())
+    profile_.diagnostics.warn("asynchronous callers are not shown: the binary does not tell V8's builtins");
   map_read_ns_ = now_ns();
   map_is_stale_ = false;
   process_id_ = profile_.intern_process(pid_, to_valid_utf8(nodescope::thread_name(pid_, pid_)));
@@ -154,6 +163,39 @@ FrameId ProcessStacks::frame_of(const v8::Frame& from) {
   return profile_.frames.intern(frame);
 }
 
+FrameId ProcessStacks::frame_of(const v8::StackEntry& entry) {
+  return std::visit([&](const auto& frame) { return frame_of(frame); }, entry);
+}
+
+// Named as V8 prints them, so that every format shows what they are.
+FrameId ProcessStacks::frame_of(const v8::AsyncCaller& caller) {
+  FrameId id = frame_of(caller.frame);
+  Frame frame = profile_.frames[id];
+  const std::string_view name = profile_.text(frame.function);
+  frame.function = profile_.strings.intern(std::string(kAsyncMark) + std::string(name));
+  if (caller.combinator != v8::Combinator::kNone) frame.kind = FrameKind::kBuiltin;
+  return profile_.frames.intern(frame);
+}
+
+// Replaces what called the runner of microtasks by the asynchronous callers.  Gives how many of the innermost
+// entries are left to be pushed.
+std::size_t ProcessStacks::push_async_callers(const v8::Stack& stack, Built& built) {
+  const bool has_any = stack.runner && (stack.async.lost || !stack.async.callers.empty());
+  if (!has_any) return stack.entries.size();
+  for (const v8::StackEntry& entry : stack.entries | std::views::reverse | std::views::take(kRoleDepth))
+    built.outermost.push_back(frame_of(entry));
+  built.stack = profile_.stacks.push(built.stack, frame_of(stack.entries[*stack.runner]));
+  if (stack.async.lost) {
+    profile_.diagnostics.info("asynchronous callers lost: they were gone when they were looked up");
+    Frame lost;
+    lost.function = profile_.strings.intern(kAsyncCallersLost);
+    built.stack = profile_.stacks.push(built.stack, profile_.frames.intern(lost));
+  }
+  for (const v8::AsyncCaller& caller : stack.async.callers | std::views::reverse)
+    built.stack = profile_.stacks.push(built.stack, frame_of(caller));
+  return *stack.runner;
+}
+
 std::optional<ProcessStacks::Built> ProcessStacks::build(const RegisterSet& registers, StackSnapshot snapshot,
                                                          Attempt attempt) {
   Built built;
@@ -170,14 +212,13 @@ std::optional<ProcessStacks::Built> ProcessStacks::build(const RegisterSet& regi
   } else if (stack.end != UnwindEnd::kRoot) {
     profile_.diagnostics.info("stack could not be followed to its outermost frame", to_string(stack.end));
   }
-  for (std::size_t i = stack.entries.size(); i-- > 0;) {
+  for (std::size_t i = push_async_callers(stack, built); i-- > 0;) {
     const v8::StackEntry& entry = stack.entries[i];
     if (const auto* frame = std::get_if<v8::Frame>(&entry)) {
       built.summary.has_js = built.summary.has_js || kind_of(frame->kind) == FrameKind::kJs;
       if (frame->kind == v8::FrameKind::kUnknownJs) built.summary.has_unknown_js = true;
     }
-    const FrameId id = std::visit([&](const auto& frame) { return frame_of(frame); }, entry);
-    built.stack = profile_.stacks.push(built.stack, id);
+    built.stack = profile_.stacks.push(built.stack, frame_of(entry));
   }
   if (built.summary.has_unknown_js) built.summary.complete = false;
   return built;
@@ -185,7 +226,9 @@ std::optional<ProcessStacks::Built> ProcessStacks::build(const RegisterSet& regi
 
 std::string ProcessStacks::thread_name(pid_t tid, const Built& built, Address stack_pointer) const {
   ThreadBegin begin;
-  for (const FrameId frame : profile_.stacks.unwind(built.stack) | std::views::take(kRoleDepth))
+  const std::vector<FrameId> frames =
+      built.outermost.empty() ? profile_.stacks.unwind(built.stack) : built.outermost;
+  for (const FrameId frame : frames | std::views::take(kRoleDepth))
     begin.functions.push_back(profile_.text(profile_.frames[frame].function));
   begin.complete = built.summary.complete;
   begin.stack_pointer = stack_pointer;

@@ -27,7 +27,8 @@ struct StackSummary {
 // The stacks of one sampled process as those of a profile.
 class ProcessStacks {
  public:
-  ProcessStacks(pid_t pid, Profile& profile, v8::ViewCache& cache);
+  enum class AsyncCallers : bool { kLeaveOut, kRead };
+  ProcessStacks(pid_t pid, Profile& profile, v8::ViewCache& cache, AsyncCallers async);
 
   // Null while the process cannot be looked into: it has ended, or the user may not.
   const v8::ProcessView* view() const { return view_.get(); }
@@ -43,6 +44,8 @@ class ProcessStacks {
   // The user's part of a stack: outermost frame first in the trie.
   struct Built {
     StackId stack = kEmptyStack;
+    // The outermost frames as they are, where `stack` has asynchronous callers in their place.
+    std::vector<FrameId> outermost;
     StackSummary summary;
   };
   // A first attempt gives nothing when a function could not be told: after other stacks of the batch were
@@ -58,6 +61,9 @@ class ProcessStacks {
  private:
   void open();
   void refresh_map_if_due(std::uint64_t now_ns);
+  std::size_t push_async_callers(const v8::Stack& stack, Built& built);
+  FrameId frame_of(const v8::AsyncCaller& caller);
+  FrameId frame_of(const v8::StackEntry& entry);
   FrameId frame_of(const v8::NativeFrame& native);
   FrameId frame_of(const v8::Frame& frame);
   std::string thread_name(pid_t tid, const Built& built, Address stack_pointer) const;
@@ -65,6 +71,7 @@ class ProcessStacks {
   pid_t pid_;
   Profile& profile_;
   v8::ViewCache& cache_;
+  AsyncCallers async_;
   std::unique_ptr<v8::ProcessView> view_;
   ProcessId process_id_;
   bool map_is_stale_ = false;

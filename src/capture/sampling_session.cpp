@@ -182,7 +182,9 @@ ProcessStacks* SamplingSession::process(pid_t pid) {
   if (!options_.follow_children && !command_ && !is_target) return nullptr;
   const std::uint64_t age_ns = process_age_ns(pid).value_or(0);
   if (age_ns < kYoungProcessNs) look_often(kYoungProcessNs - static_cast<std::int64_t>(age_ns));
-  auto stacks = std::make_unique<ProcessStacks>(pid, profile_, cache_);
+  auto stacks = std::make_unique<ProcessStacks>(
+      pid, profile_, cache_,
+      options_.async_callers ? ProcessStacks::AsyncCallers::kRead : ProcessStacks::AsyncCallers::kLeaveOut);
   note_facts(*stacks);
   watch_loops(*stacks);
   return processes_.emplace(static_cast<std::uint64_t>(pid), std::move(stacks)).first->second.get();
@@ -194,6 +196,7 @@ void SamplingSession::look_often(std::int64_t for_ns) {
 
 int SamplingSession::poll_milliseconds() const {
   constexpr unsigned kFewSamples = 200;
+  if (options_.async_callers) return 1;
   if (now_ns<std::chrono::steady_clock>() < young_until_ns_) return 5;
   return options_.frequency_hz <= kFewSamples ? 75 : 25;
 }

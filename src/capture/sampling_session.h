@@ -44,6 +44,9 @@ struct SamplingOptions {
   std::optional<LoopWatchOptions> loops = std::nullopt;
   // Waiting needs the right to sample the kernel.
   SampledTime time = SampledTime::kOnCpu;
+  // Asynchronous callers take the place of what runs microtasks.  They are looked up in the running process
+  // as soon after the sample as possible.
+  bool async_callers = false;
 };
 
 // Every sample is one of these: taken = complete + incomplete + lost.

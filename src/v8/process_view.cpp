@@ -39,7 +39,8 @@ struct ProcessView::V8 {
         binary(std::move(key)),
         heap(memory, engine->layout),
         codes(heap),
-        reader(heap, space, codes, scripts) {}
+        reader(heap, space, codes, scripts),
+        async(heap, engine->async, space, scripts) {}
 
   std::shared_ptr<const Engine> engine;
   ImageKey binary;
@@ -47,6 +48,7 @@ struct ProcessView::V8 {
   CodeFinder codes;
   Scripts scripts;
   FrameReader reader;
+  AsyncReader async;
   std::optional<ExitFrames> exit_frames;  // of a program, not of a library
 };
 
@@ -150,6 +152,7 @@ void ProcessView::begin_generation() {
   v8_->heap.forget();
   v8_->scripts.begin_generation();
   v8_->reader.begin_generation();
+  v8_->async.begin_generation();
 }
 
 const std::string& ProcessView::script_name(ScriptId script) const {
@@ -315,11 +318,26 @@ void ProcessView::add_arguments(const PhysicalFrame& physical, Frame& frame) {
     frame.arguments->sure = false;
 }
 
+bool ProcessView::read_async_callers() {
+  reads_async_callers_ = v8_ != nullptr && v8_->engine->async.tells_microtasks();
+  return reads_async_callers_;
+}
+
+// In V8's code the register itself; elsewhere what the thread keeps, where the binary tells.
+std::optional<Address> ProcessView::root_of(const RegisterSet& registers, std::uint64_t thread_pointer) {
+  const Address pc{registers.get(Register::kRip).value_or(0)};
+  const auto root = registers.get(Register::kR13);
+  if (root && space_.kind(pc) != CodeSpace::Kind::kOther) return Address{*root};
+  if (v8_ == nullptr || !v8_->exit_frames || thread_pointer == 0) return std::nullopt;
+  return v8_->exit_frames->root(memory_, thread_pointer);
+}
+
 Stack ProcessView::read_stack(const RegisterSet& registers, std::uint64_t thread_pointer) {
   const Address stack_pointer{registers.get(Register::kRsp).value_or(0)};
   const std::string copy = copy_stack(stack_pointer);
   const StackSnapshot snapshot{stack_pointer, std::as_bytes(std::span(copy))};
-  Stack stack = walk(registers, snapshot, {.stands_still = true});
+  const auto root = reads_async_callers_ ? root_of(registers, thread_pointer) : std::nullopt;
+  Stack stack = walk(registers, snapshot, {.stands_still = true, .root = root});
   if (thread_pointer != 0 && stack.end != UnwindEnd::kRoot) continue_at_exit(stack, snapshot, thread_pointer);
   return stack;
 }
@@ -345,10 +363,23 @@ void ProcessView::continue_at_exit(Stack& stack, StackSnapshot snapshot, std::ui
   caller.set(Register::kRip, saved[1]);
   caller.set(Register::kRsp, frame_pointer->value + sizeof saved);
   const StackSnapshot rest{*frame_pointer + sizeof saved, snapshot.bytes.subspan(offset + sizeof saved)};
-  Stack outer = walk(caller, rest, {.at_return_address = true, .stands_still = true});
+  const auto root = reads_async_callers_ ? v8_->exit_frames->root(memory_, thread_pointer) : std::nullopt;
+  Stack outer = walk(caller, rest, {.at_return_address = true, .stands_still = true, .root = root});
+  stack.async = std::move(outer.async);
+  if (outer.runner) stack.runner = stack.entries.size() + *outer.runner;
   std::ranges::move(outer.entries, std::back_inserter(stack.entries));
   stack.end = outer.end;
   stack.has_gap = true;
+}
+
+void ProcessView::add_async_callers(Stack& stack, UnwoundFrames frames, std::size_t runner,
+                                    const WalkFrom& from) {
+  AsyncReader::Reading reading{.root = from.root, .stands_still = from.stands_still};
+  for (std::size_t i = *stack.runner; i-- > 0 && reading.resumed == TaggedWord{};) {
+    const auto* frame = std::get_if<Frame>(&stack.entries[i]);
+    if (frame != nullptr && frame->kind == FrameKind::kJs && !frame->inlined) reading.resumed = frame->shared;
+  }
+  stack.async = v8_->async.read(frames, runner, reading);
 }
 
 Stack ProcessView::walk(const RegisterSet& registers, StackSnapshot snapshot, WalkFrom from) {
@@ -360,10 +391,13 @@ Stack ProcessView::walk(const RegisterSet& registers, StackSnapshot snapshot, Wa
   const bool ends_in_v8 = !unwound.pcs.empty() && space_.kind(unwound.pcs[0]) != CodeSpace::Kind::kOther;
   const std::size_t frameless =
       from.at_return_address ? 0 : count_frameless(unwound.frame_pointers, ends_in_v8 ? 2 : 1);
+  const auto runner = reads_async_callers_ ? v8_->async.find_runner(unwound.pcs) : std::nullopt;
+  std::size_t outside_runner = 0;
   // From the outermost on: callers tell which script a function may be of.
   for (std::size_t i = unwound.pcs.size(); i-- > 0;) {
     const Address pc = unwound.pcs[i];
     const bool is_leaf = i == 0 && !from.at_return_address;
+    if (i == runner) outside_runner = stack.entries.size();
     if (space_.kind(is_leaf ? pc : pc - 1) == CodeSpace::Kind::kOther) {
       stack.entries.emplace_back(NativeFrame{pc, !is_leaf});
       continue;
@@ -384,6 +418,10 @@ Stack ProcessView::walk(const RegisterSet& registers, StackSnapshot snapshot, Wa
     std::ranges::move(std::views::reverse(logical), std::back_inserter(stack.entries));
   }
   std::ranges::reverse(stack.entries);
+  if (runner) {
+    stack.runner = stack.entries.size() - outside_runner - 1;
+    add_async_callers(stack, {unwound.pcs, unwound.frame_pointers}, *runner, from);
+  }
   stack_and_memory_.clear_snapshot();
   return stack;
 }

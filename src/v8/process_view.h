@@ -13,6 +13,7 @@
 #include "target/process.h"
 #include "target/snapshot_memory.h"
 #include "target/written_names.h"
+#include "v8/async_reader.h"
 #include "v8/code_finder.h"
 #include "v8/code_space.h"
 #include "v8/engine.h"
@@ -37,6 +38,11 @@ struct Stack {
   UnwindEnd end = UnwindEnd::kRoot;
   // Native code that could not be unwound was left out: what follows is where the thread left JavaScript.
   bool has_gap = false;
+  // Where they were asked for.
+  AsyncCallers async;
+  // Which of the entries is the innermost of those that run microtasks: V8 shows the asynchronous callers in
+  // their place.
+  std::optional<std::size_t> runner;
 };
 
 struct NativeSymbol {
@@ -81,6 +87,9 @@ class ProcessView final : private CodeMap {
   // From now on frames come with what their functions were called with.
   void read_arguments() { reads_arguments_ = true; }
 
+  // From now on stacks come with their asynchronous callers.  False: this binary does not tell them.
+  bool read_async_callers();
+
   // Native functions that words near the beginning of a thread's stack point into, outermost first: for what
   // a thread was started, when its stack cannot be followed that far.  Some may be leftovers.
   std::vector<std::string> functions_at_stack_begin(Address stack_pointer);
@@ -116,10 +125,13 @@ class ProcessView final : private CodeMap {
   struct WalkFrom {
     bool at_return_address = false;  // where a call returns to, not where a thread stands
     bool stands_still = false;       // the process has not gone on since
+    std::optional<Address> root;     // what the thread's root register is, then
   };
 
   Stack walk(const RegisterSet& registers, StackSnapshot snapshot, WalkFrom from);
   void continue_at_exit(Stack& stack, StackSnapshot snapshot, std::uint64_t thread_pointer);
+  std::optional<Address> root_of(const RegisterSet& registers, std::uint64_t thread_pointer);
+  void add_async_callers(Stack& stack, UnwoundFrames frames, std::size_t runner, const WalkFrom& from);
   void add_arguments(const PhysicalFrame& physical, Frame& frame);
   std::string copy_stack(Address stack_pointer);
   std::optional<Symbol> symbol_at(Address pc);
@@ -135,6 +147,7 @@ class ProcessView final : private CodeMap {
   std::string code_bytes_;
   WrittenNames written_names_;
   bool reads_arguments_ = false;
+  bool reads_async_callers_ = false;
 };
 
 }  // namespace nodescope::v8

@@ -47,10 +47,23 @@ struct DumpedFrame {
   std::optional<v8::Arguments> arguments;
 };
 
+// An asynchronous caller.
+struct DumpedCaller {
+  std::string function;
+  std::string file;
+  v8::LineColumn place;
+  bool sure = true;
+  bool is_combinator = false;
+  std::int32_t index = -1;
+};
+
 struct DumpedThread {
   pid_t tid = 0;
   std::string name;
   std::vector<DumpedFrame> frames;
+  std::vector<DumpedCaller> async_callers;
+  bool async_lost = false;
+  std::optional<std::size_t> runner;  // the innermost frame that runs microtasks
   UnwindEnd end = UnwindEnd::kRoot;
   bool stopped = true;
   std::string waits_in;  // the kernel's function, of one that did not stop
@@ -105,6 +118,30 @@ DumpedFrame describe(v8::ProcessView& view, const v8::Frame& js, Diagnostics& di
   return frame;
 }
 
+DumpedCaller describe(v8::ProcessView& view, const v8::AsyncCaller& caller) {
+  DumpedCaller dumped;
+  dumped.is_combinator = caller.combinator != v8::Combinator::kNone;
+  dumped.index = caller.index;
+  dumped.sure = caller.frame.sure;
+  dumped.function = v8::display_name(caller.frame);
+  if (dumped.function.empty()) dumped.function = "(anonymous)";
+  if (!caller.frame.script) return dumped;
+  dumped.file = view.script_name(*caller.frame.script);
+  if (const auto place = view.place(*caller.frame.script, caller.frame.offset)) {
+    dumped.place = *place;
+  } else {
+    dumped.sure = false;
+  }
+  return dumped;
+}
+
+void add_async_callers(v8::ProcessView& view, const v8::Stack& stack, DumpedThread& thread) {
+  for (const v8::AsyncCaller& caller : stack.async.callers)
+    thread.async_callers.push_back(describe(view, caller));
+  thread.async_lost = stack.async.lost;
+  thread.runner = stack.runner;
+}
+
 // As recordings name it.
 std::string thread_name(v8::ProcessView& view, const DumpedThread& thread, Address stack_pointer) {
   ThreadBegin begin;
@@ -145,6 +182,8 @@ Result<Dump> take_dump(v8::ProcessView& view, const StackDumpOptions& options, D
   dump.diagnostics = std::move(diagnostics);
   dump.versions = view.layout()->versions;
   if (options.arguments) view.read_arguments();
+  if (!view.read_async_callers())
+    dump.diagnostics.warn("asynchronous callers are not shown: the binary does not tell V8's builtins");
   const auto stopped = read_stopped_stacks(view, dump.diagnostics, options.stop);
   if (!stopped) return std::unexpected(stopped.error());
   dump.stopped_ns = stopped->stopped_ns;
@@ -153,6 +192,7 @@ Result<Dump> take_dump(v8::ProcessView& view, const StackDumpOptions& options, D
     DumpedThread& thread = dump.threads.emplace_back();
     thread.tid = read.tid;
     thread.end = read.stack.end;
+    add_async_callers(view, read.stack, thread);
     for (const v8::StackEntry& entry : read.stack.entries) {
       thread.frames.push_back(
           std::visit([&](const auto& frame) { return describe(view, frame, dump.diagnostics); }, entry));
@@ -162,6 +202,9 @@ Result<Dump> take_dump(v8::ProcessView& view, const StackDumpOptions& options, D
     if (read.stack.has_gap) {
       dump.diagnostics.warn("native frames are missing before the JavaScript part of a stack",
                             fmt::format("thread {}", thread.tid));
+    }
+    if (thread.async_lost) {
+      dump.diagnostics.warn("asynchronous callers could not be told", fmt::format("thread {}", thread.tid));
     }
     if (thread.end != UnwindEnd::kRoot) {
       dump.diagnostics.warn("stack is not complete",
@@ -210,20 +253,49 @@ std::string frame_text(const DumpedFrame& frame) {
   return frame.arguments ? text + arguments_text(*frame.arguments) : text;
 }
 
+std::string caller_text(const DumpedCaller& caller) {
+  if (caller.is_combinator) {
+    const std::string index = caller.index < 0 ? std::string() : fmt::format("  (index {})", caller.index);
+    return fmt::format("  async {}{}\n", caller.function, index);
+  }
+  DumpedFrame place;
+  place.file = caller.file;
+  place.place = caller.place;
+  return fmt::format("  async {}  {}{}\n", printable(caller.function), place_text(place),
+                     caller.sure ? "" : "  [not sure]");
+}
+
+// Asynchronous callers stand in place of what runs microtasks, unless the user's code is there, too.
+std::size_t shown_frames(const DumpedThread& thread) {
+  if (thread.async_callers.empty() || !thread.runner) return thread.frames.size();
+  const bool has_user_code = std::ranges::any_of(
+      thread.frames | std::views::drop(*thread.runner),
+      [](const DumpedFrame& frame) { return frame.kind == "js" && !frame.file.starts_with("node:"); });
+  return has_user_code ? thread.frames.size() : *thread.runner;
+}
+
+std::string thread_text(const DumpedThread& thread) {
+  std::string text = fmt::format("\nThread {} {}\n", thread.tid, printable(thread.name));
+  const std::size_t shown = shown_frames(thread);
+  for (const DumpedFrame& frame : thread.frames | std::views::take(shown)) text += frame_text(frame);
+  for (const DumpedCaller& caller : thread.async_callers) text += caller_text(caller);
+  if (thread.async_lost) text += "  (its asynchronous callers are not known)\n";
+  if (shown < thread.frames.size())
+    text += fmt::format("  ({} frames of what runs microtasks)\n", thread.frames.size() - shown);
+  if (!thread.stopped) {
+    text += fmt::format("  (not stopped: in uninterruptible sleep{}{})\n",
+                        thread.waits_in.empty() ? "" : ", in the kernel's ", printable(thread.waits_in));
+  }
+  if (thread.end != UnwindEnd::kRoot) text += fmt::format("  ({})\n", to_string(thread.end));
+  return text;
+}
+
 std::string dump_text(const Dump& dump) {
   std::string text =
       fmt::format("{} {}, Node.js {}, V8 {}", dump.title, dump.pid, dump.versions.node, dump.versions.v8);
   if (dump.stopped_ns != 0) text += fmt::format("; stopped for {}", human_duration_ns(dump.stopped_ns));
   text += '\n';
-  for (const DumpedThread& thread : dump.threads) {
-    text += fmt::format("\nThread {} {}\n", thread.tid, printable(thread.name));
-    for (const DumpedFrame& frame : thread.frames) text += frame_text(frame);
-    if (!thread.stopped) {
-      text += fmt::format("  (not stopped: in uninterruptible sleep{}{})\n",
-                          thread.waits_in.empty() ? "" : ", in the kernel's ", printable(thread.waits_in));
-    }
-    if (thread.end != UnwindEnd::kRoot) text += fmt::format("  ({})\n", to_string(thread.end));
-  }
+  for (const DumpedThread& thread : dump.threads) text += thread_text(thread);
   for (const Diagnostic& entry : dump.diagnostics.entries()) {
     text += fmt::format("\n{}: {}{}{}\n", with_thousands(entry.count), printable(entry.what),
                         entry.example.empty() ? "" : ": ", printable(entry.example));
@@ -240,17 +312,37 @@ void write_address(json::Writer& json, Address address) {
   address == Address{} ? json.null() : json.string(fmt::format("0x{:x}", address.value));
 }
 
-void write_frame(json::Writer& json, const DumpedFrame& frame) {
+void write_place(json::Writer& json, const v8::LineColumn& place) {
   const auto number = [&](std::string_view key, std::uint32_t value) {
     json.key(key);
     value == 0 ? json.null() : json.count(value);
   };
+  number("line", place.line);
+  number("column", place.column);
+}
+
+void write_caller(json::Writer& json, const DumpedCaller& caller) {
+  json.line().begin_object();
+  json.key("async").boolean(true);
+  if (caller.is_combinator) {
+    json.key("combinator").string(caller.function);
+    json.key("index");
+    caller.index < 0 ? json.null() : json.count(static_cast<std::uint64_t>(caller.index));
+  } else {
+    json.key("function").string(caller.function);
+    write_optional(json, "file", caller.file);
+    write_place(json, caller.place);
+    json.key("sure").boolean(caller.sure);
+  }
+  json.end_object();
+}
+
+void write_frame(json::Writer& json, const DumpedFrame& frame) {
   json.line().begin_object();
   json.key("kind").string(frame.kind);
   json.key("function").string(frame.function);
   write_optional(json, "file", frame.file);
-  number("line", frame.place.line);
-  number("column", frame.place.column);
+  write_place(json, frame.place);
   write_optional(json, "tier", to_string(frame.tier));
   json.key("inlined").boolean(frame.inlined);
   json.key("sure").boolean(frame.sure);
@@ -287,7 +379,9 @@ Result<void> write_json(const Dump& dump, ByteSink& sink) {
     write_optional(json, "waits_in", thread.waits_in);
     json.key("frames").begin_array();
     for (const DumpedFrame& frame : thread.frames) write_frame(json, frame);
-    json.end_array().end_object();
+    for (const DumpedCaller& caller : thread.async_callers) write_caller(json, caller);
+    json.end_array();
+    json.key("async_lost").boolean(thread.async_lost).end_object();
   }
   json.end_array();
   json.line().key("diagnostics");

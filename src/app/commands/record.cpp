@@ -34,6 +34,7 @@ struct Options {
   bool sources = false;
   bool off_cpu = false;
   bool wall = false;
+  bool async = false;
   bool no_open = false;
   std::string output;
   std::string engine = "auto";
@@ -67,7 +68,7 @@ SamplingOptions sampling_options(const Options& options) {
   const SampledTime time = options.wall      ? SampledTime::kBoth
                            : options.off_cpu ? SampledTime::kOffCpu
                                              : SampledTime::kOnCpu;
-  return {options.frequency, options.children, options.sources, kRecordingLoops, time};
+  return {options.frequency, options.children, options.sources, kRecordingLoops, time, options.async};
 }
 
 Result<Recorded> record_processes(const Options& options, const std::vector<pid_t>& pids,
@@ -195,6 +196,8 @@ void add_record_command(CLI::App& app, Run& run, RecordedCommand& program) {
              ->type_name("HZ"),
         1, kMaxFrequency);
   command->add_flag("--children", options->children, "Also processes that are started from now on");
+  command->add_flag("--async", options->async,
+                    "Asynchronous callers (async handler) in place of what runs microtasks");
   command->add_flag(
       "--sources", options->sources,
       "Keep the texts of JavaScript files and their source maps in the recording (.nscope, .html)");

@@ -30,6 +30,7 @@ struct Options {
   double window_seconds = 3;
   unsigned count = 0;
   bool children = false;
+  bool async = false;
 };
 
 class TopRun {
@@ -110,7 +111,10 @@ class TopRun {
 Result<void> run_top(const Options& options) {
   const auto pids = select_targets(options.targets.spec());
   if (!pids) return std::unexpected(pids.error());
-  SamplingSession session({options.frequency, options.children, false, kRecordingLoops});
+  SamplingSession session({.frequency_hz = options.frequency,
+                           .follow_children = options.children,
+                           .loops = kRecordingLoops,
+                           .async_callers = options.async});
   if (auto attached = attach_all(session, *pids); !attached) return attached;
   return TopRun(session, options).run();
 }
@@ -134,6 +138,8 @@ void add_top_command(CLI::App& app, Run& run) {
         0.1, 3600.0);
   command->add_option("-n,--count", options->count, "Leave after so many tables (0: never)")->type_name("N");
   command->add_flag("--children", options->children, "Also processes that are started from now on");
+  command->add_flag("--async", options->async,
+                    "Asynchronous callers (async handler) in place of what runs microtasks");
   command->footer(
       "Keys: q leaves, s sorts, / filters, t shows threads, a shows all since the beginning, p pauses.\n"
       "It ends with the process. Without a terminal the tables are written one after the other.\n\n"
