@@ -24,6 +24,7 @@ CommandLine::CommandLine(std::vector<std::string> program)
   add_ps_command(app_, run_);
   add_dump_command(app_, run_);
   add_core_command(app_, run_);
+  add_awaits_command(app_, run_);
   add_doctor_command(app_, run_);
   add_heap_command(app_, run_);
   add_view_command(app_, run_);

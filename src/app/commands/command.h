@@ -16,6 +16,7 @@ namespace nodescope {
 using Run = std::function<Result<void>()>;
 
 // Each adds one subcommand with its options to `app`.
+void add_awaits_command(CLI::App& app, Run& run);
 void add_collapse_command(CLI::App& app, Run& run);
 void add_core_command(CLI::App& app, Run& run);
 void add_convert_command(CLI::App& app, Run& run);
