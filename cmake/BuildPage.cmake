@@ -1,8 +1,13 @@
-# cmake -DSOURCE_DIR=… -DENGINE=… -DOUTPUT=… -P BuildPage.cmake
+# cmake -DSOURCE_DIR=… -DENGINE=… -DTYPES=… -DOUTPUT=… -P BuildPage.cmake
 # Writes OUTPUT, the page as gzip, from SOURCE_DIR/ui and the engine.  SOURCE_DIR/build/page holds the newest page and the hash of
 # what it was made of, so that several build folders share it.
 set(ui ${SOURCE_DIR}/ui)
 set(shared ${SOURCE_DIR}/build/page)
+
+# Here, so that editors and the page's own tests find the types too.
+file(MAKE_DIRECTORY ${shared})
+file(LOCK ${shared} DIRECTORY GUARD PROCESS)
+file(COPY_FILE ${TYPES} ${ui}/src/wire/generated.ts ONLY_IF_DIFFERENT)
 
 file(GLOB_RECURSE inputs ${ui}/src/*)
 file(GLOB settings ${ui}/*.json ${ui}/*.ts ${ui}/*.html)
@@ -48,8 +53,6 @@ function(check_page file)
   endforeach()
 endfunction()
 
-file(MAKE_DIRECTORY ${shared})
-file(LOCK ${shared} DIRECTORY GUARD PROCESS)
 set(known "")
 if(EXISTS ${shared}/inputs AND EXISTS ${shared}/page.html.gz)
   file(READ ${shared}/inputs known)

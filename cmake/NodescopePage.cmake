@@ -6,15 +6,23 @@ set(page ${CMAKE_BINARY_DIR}/page.html.gz)
 set(page_source ${CMAKE_BINARY_DIR}/assets/page.cpp)
 
 file(GLOB_RECURSE page_inputs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/ui/src/*)
+list(FILTER page_inputs EXCLUDE REGEX "/generated\\.ts$")
 file(GLOB page_settings CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/ui/*.json ${PROJECT_SOURCE_DIR}/ui/*.ts ${PROJECT_SOURCE_DIR}/ui/*.html)
 list(APPEND page_inputs ${page_settings})
 
 set(engine ${CMAKE_BINARY_DIR}/engine.wasm)
 list(APPEND page_inputs ${engine})
 
+# What the engine replies is described in C++; the page is compiled with these types.
+set(wire_types ${CMAKE_BINARY_DIR}/wire_types.ts)
+add_executable(wire_types ${PROJECT_SOURCE_DIR}/tools/wire_types.cpp)
+target_link_libraries(wire_types PRIVATE nodescope_page)
+add_custom_command(OUTPUT ${wire_types} COMMAND wire_types > ${wire_types} DEPENDS wire_types VERBATIM)
+list(APPEND page_inputs ${wire_types})
+
 add_custom_command(
   OUTPUT ${page}
-  COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DENGINE=${engine} -DOUTPUT=${page}
+  COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DENGINE=${engine} -DTYPES=${wire_types} -DOUTPUT=${page}
           -P ${PROJECT_SOURCE_DIR}/cmake/BuildPage.cmake
   DEPENDS ${page_inputs} ${PROJECT_SOURCE_DIR}/cmake/BuildPage.cmake
   COMMENT "Building the page"

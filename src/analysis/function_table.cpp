@@ -8,6 +8,7 @@
 
 #include "analysis/code_origin.h"
 #include "analysis/group_totals.h"
+#include "analysis/thread_group.h"
 #include "base/path.h"
 #include "base/text.h"
 
@@ -66,17 +67,6 @@ std::string frame_group(const Profile& profile, const Frame& frame, GroupBy grou
     default:
       return std::string(to_string(shown_kind(profile, frame)));
   }
-}
-
-std::string thread_group(const Profile& profile, ThreadId id, GroupBy group) {
-  const Thread& thread = profile.thread(id);
-  const Process& process = profile.process(thread.process);
-  const bool by_process = group == GroupBy::kProcess;
-  const std::int32_t number = by_process ? process.pid : thread.tid;
-  std::string_view name = profile.text(by_process ? process.name : thread.name);
-  if (name.empty()) name = profile.text(process.name);
-  if (number == 0) return name.empty() ? "[unknown]" : std::string(name);
-  return name.empty() ? fmt::format("{}", number) : fmt::format("{} {}", name, number);
 }
 
 class TableBuilder {
@@ -163,11 +153,14 @@ class TableBuilder {
       for (const LabelId label : label_of_frame) rows.push_back(label.value);
       return rows;
     }
+    const bool has_origin = options_.group == GroupBy::kFile || options_.group == GroupBy::kPackage;
     for (std::size_t i = 0; i < profile_.frames.size(); ++i) {
       const Frame& frame = profile_.frames[FrameId{i}];
       const FrameKind kind =
           options_.group == GroupBy::kKind ? shown_kind(profile_, frame) : FrameKind::kUnknown;
       rows.push_back(row_of(frame_group(profile_, frame, options_.group), kind));
+      FunctionRow& row = table_.rows[rows.back()];
+      if (has_origin && row.origin == Origin::kUnknown) row.origin = origin_of(profile_, frame).origin;
     }
     return rows;
   }
@@ -224,6 +217,17 @@ class TableBuilder {
 };
 
 }  // namespace
+
+std::string thread_group(const Profile& profile, ThreadId id, GroupBy group) {
+  const Thread& thread = profile.thread(id);
+  const Process& process = profile.process(thread.process);
+  const bool by_process = group == GroupBy::kProcess;
+  const std::int32_t number = by_process ? process.pid : thread.tid;
+  std::string_view name = profile.text(by_process ? process.name : thread.name);
+  if (name.empty()) name = profile.text(process.name);
+  if (number == 0) return name.empty() ? "[unknown]" : std::string(name);
+  return name.empty() ? fmt::format("{}", number) : fmt::format("{} {}", name, number);
+}
 
 std::optional<GroupBy> group_by_of(std::string_view name) {
   const auto found = std::ranges::find(kGroupNames, name, [](const auto& entry) { return entry.first; });

@@ -21,21 +21,88 @@ void put_u32(std::string& bytes, std::size_t at, std::size_t value) {
 
 }  // namespace
 
-Reply::Reply() : json_(sink_) {
+std::string_view WireEnum<Severity>::word(Severity severity) {
+  switch (severity) {
+    case Severity::kInfo:
+      return "info";
+    case Severity::kError:
+      return "error";
+    case Severity::kWarning:
+      break;
+  }
+  return "warning";
+}
+
+std::string_view WireEnum<Origin>::word(Origin origin) {
+  switch (origin) {
+    case Origin::kOwn:
+      return "own";
+    case Origin::kPackage:
+      return "package";
+    case Origin::kNode:
+      return "node";
+    case Origin::kBuiltin:
+      return "builtin";
+    case Origin::kRegExp:
+      return "regexp";
+    case Origin::kGc:
+      return "gc";
+    case Origin::kNative:
+      return "native";
+    case Origin::kKernel:
+      return "kernel";
+    case Origin::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::string_view WireEnum<JsTier>::word(JsTier tier) {
+  return tier == JsTier::kNone ? "none" : to_string(tier);
+}
+
+std::string_view WireEnum<MarkerKind>::word(MarkerKind kind) {
+  switch (kind) {
+    case MarkerKind::kGc:
+      return "gc";
+    case MarkerKind::kStall:
+      return "stall";
+    case MarkerKind::kLost:
+      return "lost";
+    case MarkerKind::kOther:
+      break;
+  }
+  return "other";
+}
+
+ReplyWriter::ReplyWriter() : json_(sink_) {
   json_.begin_object();
 }
 
+void ReplyWriter::words(const std::map<std::string, std::string>& words) {
+  json_.begin_object();
+  for (const auto& [key, word] : words) json_.untrusted_key(key).string(word);
+  json_.end_object();
+}
+
+void ReplyWriter::bytes(std::string name, const char* type, std::size_t count,
+                        std::span<const std::byte> values) {
+  data_.resize(aligned(data_.size()));
+  columns_.push_back({std::move(name), type, data_.size(), count});
+  if (!values.empty()) data_.append(reinterpret_cast<const char*>(values.data()), values.size());
+}
+
 // Names of columns are ours.  Offsets have a fixed width, so that the length does not depend on them.
-std::string Reply::columns_json(std::size_t data_begin) const {
+std::string ReplyWriter::columns_json(std::size_t data_begin) const {
   std::string text;
-  for (const Column& column : columns_) {
+  for (const Placed& column : columns_) {
     text += fmt::format(R"({}"{}":{{"type":"{}","offset":{:>10},"count":{}}})", text.empty() ? "" : ",",
                         column.name, column.type, data_begin + column.offset, column.count);
   }
   return text;
 }
 
-std::string Reply::finish() {
+std::string ReplyWriter::finish() {
   std::string json;
   if (columns_.empty()) {
     json_.end_object();
@@ -56,10 +123,13 @@ std::string Reply::finish() {
   return reply;
 }
 
+struct ErrorReply {
+  std::string_view error;
+};
+NODESCOPE_WIRE(ErrorReply, (error))
+
 std::string error_reply(std::string_view message) {
-  Reply reply;
-  reply.member("error", message);
-  return reply.finish();
+  return write_reply(ErrorReply{message});
 }
 
 }  // namespace nodescope::page

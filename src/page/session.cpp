@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
+#include "page/reply.h"
 #include "page/views.h"
 
 namespace nodescope::page {
@@ -18,23 +18,6 @@ constexpr std::size_t kMaxKept = 4;
 
 // Beyond any recording, and a double has no fractions of it left.
 constexpr double kMaxNs = 9e18;
-
-constexpr auto kAnswers = std::to_array<std::pair<std::string_view, Answer>>({
-    {"about", answer_about},
-    {"heat", answer_heat},
-    {"lanes", answer_lanes},
-    {"causes", answer_causes},
-    {"flame", answer_flame},
-    {"table", answer_table},
-    {"stalls", answer_stalls},
-    {"verdict", answer_verdict},
-    {"sandwich", answer_sandwich},
-    {"source", answer_source},
-    {"files", answer_files},
-    {"text", answer_text},
-    {"markers", answer_markers},
-    {"export", answer_export},
-});
 
 Result<std::optional<TimeRange>> parse_time(const Query& query) {
   if (query.text("from").empty() && query.text("to").empty()) return std::nullopt;
@@ -67,10 +50,7 @@ std::string Session::open(std::span<const std::byte> file, std::string_view name
   auto profile = recording::read_recording(file, name, decompress, nullptr);
   if (!profile) return error_reply(profile.error().message);
   add(std::string(name), std::move(*profile));
-  Reply reply;
-  reply.member("file", recordings_.size() - 1);
-  reply.member("samples", recordings_.back()->profile.samples.size());
-  return reply.finish();
+  return write_reply(OpenReply{recordings_.size() - 1, recordings_.back()->profile.samples.size()});
 }
 
 void Session::add(std::string name, Profile profile) {
@@ -86,12 +66,16 @@ void Session::add(std::string name, Profile profile) {
 std::string Session::ask(std::string_view text) {
   const auto query = Query::parse(text);
   if (!query) return error_reply(query.error().message);
-  const std::string_view view = query->text("view");
-  const auto known = std::ranges::find(kAnswers, view, [](const auto& entry) { return entry.first; });
-  if (known == kAnswers.end()) return error_reply(fmt::format("view={}: there is no such view", view));
-  Reply reply;
-  const auto answered = known->second(*this, *query, reply);
-  return answered ? reply.finish() : error_reply(answered.error().message);
+  const std::string_view wanted = query->text("view");
+  std::string reply;
+  const auto try_view = [&](const auto& view) {
+    if (view.name != wanted) return false;
+    auto answer = view.answer(*this, *query);
+    reply = answer ? write_reply(std::move(*answer)) : error_reply(answer.error().message);
+    return true;
+  };
+  const bool known = std::apply([&](const auto&... views) { return (try_view(views) || ...); }, kViews);
+  return known ? reply : error_reply(fmt::format("view={}: there is no such view", wanted));
 }
 
 Result<Asked> Session::parse_asked(const Query& query) const {

@@ -1,13 +1,12 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "analysis/call_tree.h"
 #include "base/pattern.h"
 #include "model/profile.h"
-#include "page/reply.h"
+#include "page/replies.h"
 
 namespace nodescope::page {
 
@@ -25,8 +24,7 @@ class UsedLabels {
     return number;
   }
 
-  // "names", "places" and the columns "label_kind", "label_origin"; with a search also "label_matched".
-  void write(const Pattern* search, Reply& reply) const;
+  LabelColumns columns(const Pattern* search) const;
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -36,8 +34,7 @@ class UsedLabels {
   std::vector<LabelId> used_;
 };
 
-// The columns of a tree's nodes, each with `prefix` before its name.
-void write_tree(const CallTree& tree, std::string_view prefix, UsedLabels& used, Reply& reply);
+TreeColumns tree_columns(const CallTree& tree, UsedLabels& used);
 
 // What has a label that `search` finds anywhere on its stack, nothing counted twice.
 std::uint64_t matched_total(const CallTree& tree, const Pattern& search);

@@ -42,13 +42,11 @@ constexpr auto kSampleFormats = std::to_array<SampleFormat>({
     {"pprof", ".pb", "application/octet-stream", pprof::write_message},
 });
 
-void give(std::string_view bytes, std::string_view extension, std::string_view mime, Reply& reply) {
-  reply.member("extension", extension);
-  reply.member("mime", mime);
-  reply.column("bytes", std::span(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()));
+ExportReply exported(std::string_view bytes, std::string_view extension, std::string_view mime) {
+  return {std::string(extension), std::string(mime), {bytes.begin(), bytes.end()}};
 }
 
-Result<void> export_samples(Session& session, const Query& query, const SampleFormat& format, Reply& reply) {
+Result<ExportReply> export_samples(Session& session, const Query& query, const SampleFormat& format) {
   const auto asked = session.parse_asked(query);
   if (!asked) return std::unexpected(asked.error());
   const auto sums = session.sums(*asked);
@@ -60,23 +58,22 @@ Result<void> export_samples(Session& session, const Query& query, const SampleFo
   const auto selected = copy_selection(session.recording(*asked).profile, asked->selection);
   if (!selected) return std::unexpected(selected.error());
   StringSink sink;
-  if (auto written = format.write(selected->profile, sink); !written) return written;
-  give(sink.text(), format.extension, format.mime, reply);
-  return {};
+  if (auto written = format.write(selected->profile, sink); !written) return std::unexpected(written.error());
+  return exported(sink.text(), format.extension, format.mime);
 }
 
-Result<void> export_folded(Session& session, const Query& query, Reply& reply) {
+Result<ExportReply> export_folded(Session& session, const Query& query) {
   const auto asked = session.parse_asked(query);
   if (!asked) return std::unexpected(asked.error());
   const auto sums = session.sums(*asked, true);
   if (!sums) return std::unexpected(sums.error());
   StringSink sink;
-  if (auto written = write_folded((*sums)->profile, {}, sink); !written) return written;
-  give(sink.text(), ".folded", "text/plain", reply);
-  return {};
+  if (auto written = write_folded((*sums)->profile, {}, sink); !written)
+    return std::unexpected(written.error());
+  return exported(sink.text(), ".folded", "text/plain");
 }
 
-Result<void> export_svg(Session& session, const Query& query, Reply& reply) {
+Result<ExportReply> export_svg(Session& session, const Query& query) {
   const auto tree = derive_flame(session, query);
   if (!tree) return std::unexpected(tree.error());
   FlameOptions options;
@@ -89,12 +86,11 @@ Result<void> export_svg(Session& session, const Query& query, Reply& reply) {
   }
   if (query.text("theme") == "light") options.background = "#ffffff";
   if (query.text("theme") == "dark") options.background = "#14171c";
-  if (auto fine = check_flame_options(options); !fine) return fine;
+  if (auto fine = check_flame_options(options); !fine) return std::unexpected(fine.error());
   StringSink sink;
   const auto written = write_flame_svg(*tree, options, sink);
   if (!written) return std::unexpected(written.error());
-  give(sink.text(), ".svg", "image/svg+xml", reply);
-  return {};
+  return exported(sink.text(), ".svg", "image/svg+xml");
 }
 
 // A spreadsheet takes what begins with one of these for a formula.
@@ -112,7 +108,7 @@ std::string csv_cell(std::string_view text) {
   return cell + '"';
 }
 
-Result<void> export_csv(Session& session, const Query& query, Reply& reply) {
+Result<ExportReply> export_csv(Session& session, const Query& query) {
   auto request = parse_table_request(session, query);
   if (!request) return std::unexpected(request.error());
   if (query.text("limit").empty()) request->limit = SIZE_MAX;
@@ -126,22 +122,21 @@ Result<void> export_csv(Session& session, const Query& query, Reply& reply) {
     if (table->is_comparison) csv += fmt::format(",{},{}", row.before_self, row.before_total);
     csv += "\r\n";
   }
-  give(csv, ".csv", "text/csv", reply);
-  return {};
+  return exported(csv, ".csv", "text/csv");
 }
 
 }  // namespace
 
-Result<void> answer_export(Session& session, const Query& query, Reply& reply) {
+Result<ExportReply> answer_export(Session& session, const Query& query) {
   const std::string_view name = query.text("format");
-  if (name == "svg") return export_svg(session, query, reply);
-  if (name == "folded") return export_folded(session, query, reply);
-  if (name == "csv") return export_csv(session, query, reply);
+  if (name == "svg") return export_svg(session, query);
+  if (name == "folded") return export_folded(session, query);
+  if (name == "csv") return export_csv(session, query);
   const auto format = std::ranges::find(kSampleFormats, name, &SampleFormat::name);
   if (format == kSampleFormats.end()) {
     return fail(ErrorCode::kUsage, fmt::format("format={}: there is no such format", name));
   }
-  return export_samples(session, query, *format, reply);
+  return export_samples(session, query, *format);
 }
 
 }  // namespace nodescope::page

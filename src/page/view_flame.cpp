@@ -188,33 +188,34 @@ Result<CallTree> derive_flame(Session& session, const Query& query) {
   return std::move(drawn->tree);
 }
 
-Result<void> answer_flame(Session& session, const Query& query, Reply& reply) {
+Result<FlameReply> answer_flame(Session& session, const Query& query) {
   const auto search = parse_search(query);
   if (!search) return std::unexpected(search.error());
   const Pattern* const pattern = *search ? &**search : nullptr;
-  const auto drawn = draw_asked(session, query, pattern);
+  auto drawn = draw_asked(session, query, pattern);
   if (!drawn) return std::unexpected(drawn.error());
 
   const CallTree& tree = drawn->tree;
-  reply.member("total", tree.total());
-  reply.member("unit", to_string(tree.unit));
-  reply.member("event", tree.event);
-  reply.member("samples", drawn->samples);
-  reply.member("depth", tree.depth());
-  reply.member("note", tree.note);
+  FlameReply reply;
+  reply.total = tree.total();
+  reply.unit = tree.unit;
+  reply.event = tree.event;
+  reply.samples = drawn->samples;
+  reply.depth = tree.depth();
+  reply.note = tree.note;
   if (tree.is_comparison()) {
-    reply.member("before_total", tree.changes.front().before_total);
-    reply.member("after_total", tree.changes.front().after_total);
+    reply.before_total = tree.changes.front().before_total;
+    reply.after_total = tree.changes.front().after_total;
   }
-  if (pattern != nullptr) reply.member("matched", drawn->matched);
+  if (pattern != nullptr) reply.matched = drawn->matched;
   UsedLabels used(*tree.labels);
-  write_tree(tree, "", used, reply);
-  used.write(pattern, reply);
+  reply.tree = tree_columns(tree, used);
+  reply.labels = used.columns(pattern);
   if (!drawn->begin_ns.empty()) {
-    reply.column("time", drawn->begin_ns);
-    reply.column("end_time", drawn->end_ns);
+    reply.tree.begin_ns = std::move(drawn->begin_ns);
+    reply.tree.end_ns = std::move(drawn->end_ns);
   }
-  return {};
+  return reply;
 }
 
 }  // namespace nodescope::page

@@ -4,6 +4,7 @@
 #include "analysis/sample_filter.h"
 #include "analysis/sandwich.h"
 #include "analysis/source_lines.h"
+#include "page/reply.h"
 #include "page/tree_columns.h"
 #include "page/views.h"
 
@@ -20,14 +21,13 @@ Result<Asked> parse_whole_stacks(const Session& session, const Query& query) {
   return asked;
 }
 
-// What shares are shares of.
-void write_total(const Profile& sums, Reply& reply) {
-  reply.member("unit", to_string(sums.events().front().unit));
-  reply.member("total", derive_total(sums, EventId{}, CountBy::kWeight));
+std::vector<double> as_doubles(const std::vector<std::uint64_t>& values) {
+  return {values.begin(), values.end()};
 }
 
-// The lines of a file that was made from others, by a list of groups for its places.
-Result<void> answer_source_groups(Session& session, const Query& query, Reply& reply) {
+}  // namespace
+
+Result<GroupsReply> answer_groups(Session& session, const Query& query) {
   const auto asked = parse_whole_stacks(session, query);
   if (!asked) return std::unexpected(asked.error());
   const auto sums = session.sums(*asked);
@@ -41,14 +41,10 @@ Result<void> answer_source_groups(Session& session, const Query& query, Reply& r
   if (groups->size() != places.size())
     return fail(ErrorCode::kUsage, fmt::format("groups=: {} for {} places", groups->size(), places.size()));
   const SelfAndTotal found = sum_places(profile, path, places, *groups);
-  reply.make_column<double>("self", found.self.size(), [&](std::size_t i) { return found.self[i]; });
-  reply.make_column<double>("total", found.total.size(), [&](std::size_t i) { return found.total[i]; });
-  return {};
+  return GroupsReply{as_doubles(found.self), as_doubles(found.total)};
 }
 
-}  // namespace
-
-Result<void> answer_sandwich(Session& session, const Query& query, Reply& reply) {
+Result<SandwichReply> answer_sandwich(Session& session, const Query& query) {
   const auto asked = session.parse_asked(query);
   if (!asked) return std::unexpected(asked.error());
   const auto min = query.number("min", 0.0002, 0, 1);
@@ -59,18 +55,18 @@ Result<void> answer_sandwich(Session& session, const Query& query, Reply& reply)
   options.min = *min;
   const LabelParts function{std::string(query.text("name")), std::string(query.text("place"))};
   const Sandwich sandwich = derive_sandwich((*sums)->profile, function, options);
-  reply.member("total", sandwich.total);
-  reply.member("self", sandwich.self);
-  reply.member("unit", to_string(sandwich.unit));
+  SandwichReply reply;
+  reply.total = sandwich.total;
+  reply.self = sandwich.self;
+  reply.unit = sandwich.unit;
   UsedLabels used(*sandwich.callees.labels);
-  write_tree(sandwich.callers, "callers_", used, reply);
-  write_tree(sandwich.callees, "callees_", used, reply);
-  used.write(nullptr, reply);
-  return {};
+  reply.callers = tree_columns(sandwich.callers, used);
+  reply.callees = tree_columns(sandwich.callees, used);
+  reply.labels = used.columns(nullptr);
+  return reply;
 }
 
-Result<void> answer_source(Session& session, const Query& query, Reply& reply) {
-  if (query.find("groups")) return answer_source_groups(session, query, reply);
+Result<SourceReply> answer_source(Session& session, const Query& query) {
   const auto asked = parse_whole_stacks(session, query);
   if (!asked) return std::unexpected(asked.error());
   const auto sums = session.sums(*asked);
@@ -78,73 +74,58 @@ Result<void> answer_source(Session& session, const Query& query, Reply& reply) {
   const SourceBy by = query.text("columns") == "1" ? SourceBy::kColumn : SourceBy::kLine;
   const SourceFile source = derive_source((*sums)->profile, query.text("path"), by);
   const std::vector<SourceLine>& lines = source.lines;
-  write_total((*sums)->profile, reply);
-  reply.member("samples", (*sums)->samples);
-  reply.json().key("functions").begin_array();
-  for (const SourceFunction& function : source.functions) {
-    reply.json().begin_object();
-    reply.member("name", function.name);
-    reply.member("line", function.line);
-    reply.json().end_object();
-  }
-  reply.json().end_array();
-  reply.make_column<std::uint32_t>("line", lines.size(), [&](std::size_t i) { return lines[i].line; });
-  reply.make_column<std::uint32_t>("column", lines.size(), [&](std::size_t i) { return lines[i].column; });
-  reply.make_column<double>("self", lines.size(), [&](std::size_t i) { return lines[i].self; });
-  reply.make_column<double>("total", lines.size(), [&](std::size_t i) { return lines[i].total; });
-  return {};
+  const Profile& profile = (*sums)->profile;
+  SourceReply reply;
+  reply.unit = profile.events().front().unit;
+  reply.selection_total = derive_total(profile, EventId{}, CountBy::kWeight);
+  reply.samples = (*sums)->samples;
+  for (const SourceFunction& function : source.functions)
+    reply.functions.push_back({function.name, function.line});
+  reply.line = make_column<std::uint32_t>(lines.size(), [&](std::size_t i) { return lines[i].line; });
+  reply.column = make_column<std::uint32_t>(lines.size(), [&](std::size_t i) { return lines[i].column; });
+  reply.self = make_column<double>(lines.size(), [&](std::size_t i) { return lines[i].self; });
+  reply.total = make_column<double>(lines.size(), [&](std::size_t i) { return lines[i].total; });
+  return reply;
 }
 
-Result<void> answer_text(Session& session, const Query& query, Reply& reply) {
+Result<TextReply> answer_text(Session& session, const Query& query) {
   const auto asked = session.parse_asked(query);
   if (!asked) return std::unexpected(asked.error());
   const SourceText* source = session.recording(*asked).profile.find_source(query.text("path"));
-  reply.member("is_kept", source != nullptr);
-  const std::string_view text = source != nullptr ? std::string_view(source->text) : std::string_view();
-  reply.column("bytes", std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
-  return {};
+  if (source == nullptr) return TextReply{};
+  return TextReply{true, {source->text.begin(), source->text.end()}};
 }
 
-Result<void> answer_files(Session& session, const Query& query, Reply& reply) {
+Result<FilesReply> answer_files(Session& session, const Query& query) {
   const auto asked = parse_whole_stacks(session, query);
   if (!asked) return std::unexpected(asked.error());
   const auto sums = session.sums(*asked);
   if (!sums) return std::unexpected(sums.error());
-  write_total((*sums)->profile, reply);
-  reply.json().key("files").begin_array();
-  for (const FileTotals& file : derive_files((*sums)->profile)) {
-    reply.json().begin_object();
-    reply.member("path", file.path);
-    reply.member("self", file.self);
-    reply.member("total", file.total);
-    reply.json().end_object();
+  const Profile& profile = (*sums)->profile;
+  FilesReply reply{profile.events().front().unit, derive_total(profile, EventId{}, CountBy::kWeight), {}};
+  for (FileTotals& file : derive_files(profile)) {
+    reply.files.push_back({std::move(file.path), file.self, file.total});
   }
-  reply.json().end_array();
-  return {};
+  return reply;
 }
 
-Result<void> answer_markers(Session& session, const Query& query, Reply& reply) {
+Result<MarkersReply> answer_markers(Session& session, const Query& query) {
   const auto asked = session.parse_asked(query);
   if (!asked) return std::unexpected(asked.error());
   const Recording& recording = session.recording(*asked);
   const auto filter = SampleFilter::build(recording.profile, asked->selection);
   if (!filter) return std::unexpected(filter.error());
-  std::vector<const Marker*> markers;
+  const std::int64_t first = recording.overview.first_time_ns;
+  MarkersReply reply;
   for (const Marker& marker : recording.profile.markers) {
-    if (filter->keeps_thread(marker.thread) && filter->keeps_time(marker.time_ns)) markers.push_back(&marker);
+    if (!filter->keeps_thread(marker.thread) || !filter->keeps_time(marker.time_ns)) continue;
+    reply.names.emplace_back(recording.profile.text(marker.name));
+    reply.time.push_back(static_cast<double>(marker.time_ns) - static_cast<double>(first));
+    reply.duration.push_back(static_cast<double>(marker.duration_ns));
+    reply.thread.push_back(marker.thread.value);
+    reply.kind.push_back(marker.kind);
   }
-  reply.json().key("names").begin_array();
-  for (const Marker* marker : markers) reply.json().string(recording.profile.text(marker->name));
-  reply.json().end_array();
-  const auto first = static_cast<double>(recording.overview.first_time_ns);
-  reply.make_column<double>("time", markers.size(),
-                            [&](std::size_t i) { return static_cast<double>(markers[i]->time_ns) - first; });
-  reply.make_column<double>("duration", markers.size(),
-                            [&](std::size_t i) { return markers[i]->duration_ns; });
-  reply.make_column<std::uint32_t>("thread", markers.size(),
-                                   [&](std::size_t i) { return markers[i]->thread.value; });
-  reply.make_column<std::uint8_t>("kind", markers.size(), [&](std::size_t i) { return markers[i]->kind; });
-  return {};
+  return reply;
 }
 
 }  // namespace nodescope::page

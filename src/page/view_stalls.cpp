@@ -5,25 +5,17 @@ namespace nodescope::page {
 
 namespace {
 
-void write_stall(const Stall& stall, Reply& reply) {
-  reply.json().begin_object();
-  reply.member("thread", stall.thread.index());
-  reply.member("from_ns", stall.begin_ns);
-  reply.member("to_ns", stall.end_ns);
-  reply.member("wall_ms", stall.wall_ns / 1'000'000);
-  reply.member("estimated", stall.estimated);
-  reply.member("name", stall.function.name);
-  reply.member("place", stall.function.place);
-  reply.member("kind", static_cast<std::uint32_t>(stall.kind));
-  reply.member("cause", to_string(stall.cause));
-  reply.member("samples", stall.samples);
-  reply.member("why", stall.why);
-  reply.json().end_object();
+StallInfo stall_info(const Stall& stall) {
+  return {stall.thread.index(), stall.begin_ns,
+          stall.end_ns,         stall.wall_ns / 1'000'000,
+          stall.estimated,      stall.function.name,
+          stall.function.place, stall.cause,
+          stall.samples,        stall.why};
 }
 
 }  // namespace
 
-Result<void> answer_stalls(Session& session, const Query& query, Reply& reply) {
+Result<StallsReply> answer_stalls(Session& session, const Query& query) {
   const auto asked = session.parse_asked(query);
   if (!asked) return std::unexpected(asked.error());
   const auto min_ns = query.number("min_ns", 50e6, 0, 1e18);
@@ -34,19 +26,13 @@ Result<void> answer_stalls(Session& session, const Query& query, Reply& reply) {
   const auto report =
       derive_stalls(recording.profile, recording.overview, recording.causes, asked->selection, options);
   if (!report) return std::unexpected(report.error());
-  reply.json().key("stalls").begin_array();
-  for (const Stall& stall : report->stalls) write_stall(stall, reply);
-  reply.json().end_array();
-  reply.member("sentence", report->sentence);
-  reply.member("measured", report->measured);
-  if (report->busy_percent) reply.member("busy_percent", *report->busy_percent);
-  reply.json().key("longest");
-  if (report->longest) {
-    write_stall(*report->longest, reply);
-  } else {
-    reply.json().null();
-  }
-  return {};
+  StallsReply reply;
+  for (const Stall& stall : report->stalls) reply.stalls.push_back(stall_info(stall));
+  reply.sentence = report->sentence;
+  reply.measured = report->measured;
+  reply.busy_percent = report->busy_percent;
+  if (report->longest) reply.longest = stall_info(*report->longest);
+  return reply;
 }
 
 }  // namespace nodescope::page

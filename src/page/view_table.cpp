@@ -6,7 +6,9 @@
 #include "analysis/diff.h"
 #include "analysis/file_match.h"
 #include "analysis/function_table.h"
+#include "analysis/thread_group.h"
 #include "page/flame_request.h"
+#include "page/reply.h"
 #include "page/search.h"
 #include "page/table_rows.h"
 #include "page/views.h"
@@ -138,6 +140,22 @@ Table compare(const Profile& before, const Profile& after, const TableRequest& r
   return table;
 }
 
+bool is_by_thread(GroupBy group) {
+  return group == GroupBy::kProcess || group == GroupBy::kThread;
+}
+
+std::vector<std::uint32_t> rows_of_threads(const Profile& profile, GroupBy group,
+                                           const std::vector<TableRow>& rows) {
+  FlatMap<std::string_view, std::uint32_t> row_of;
+  for (std::uint32_t i = 0; i < rows.size(); ++i) row_of.emplace(rows[i].name, i);
+  std::vector<std::uint32_t> found;
+  for (std::size_t i = 0; i < profile.threads().size(); ++i) {
+    const auto row = row_of.find(thread_group(profile, ThreadId{i}, group));
+    found.push_back(row == row_of.end() ? kNoRow : row->second);
+  }
+  return found;
+}
+
 }  // namespace
 
 Result<TableRequest> parse_table_request(const Session& session, const Query& query) {
@@ -171,7 +189,7 @@ Result<Table> derive_table(Session& session, const Query& query, const TableRequ
   if (!baseline) return std::unexpected(baseline.error());
   const auto filter = parse_search(query, "filter");
   if (!filter) return std::unexpected(filter.error());
-  const bool by_thread = request.group == GroupBy::kProcess || request.group == GroupBy::kThread;
+  const bool by_thread = is_by_thread(request.group);
   const auto sums = session.sums(request.asked, by_thread);
   if (!sums) return std::unexpected(sums.error());
 
@@ -193,32 +211,34 @@ Result<Table> derive_table(Session& session, const Query& query, const TableRequ
   return table;
 }
 
-Result<void> answer_table(Session& session, const Query& query, Reply& reply) {
+Result<TableReply> answer_table(Session& session, const Query& query) {
   const auto request = parse_table_request(session, query);
   if (!request) return std::unexpected(request.error());
-  const auto table = derive_table(session, query, *request);
+  auto table = derive_table(session, query, *request);
   if (!table) return std::unexpected(table.error());
-  const std::vector<TableRow>& rows = table->rows;
-  reply.member("total", table->total);
-  reply.member("unit", to_string(table->unit));
-  reply.member("rows_count", table->rows_count);
-  json::Writer& json = reply.json();
-  json.key("names").begin_array();
-  for (const TableRow& row : rows) json.string(row.parts.name);
-  json.end_array();
-  json.key("places").begin_array();
-  for (const TableRow& row : rows) json.string(row.parts.place);
-  json.end_array();
-  reply.make_column<double>("self", rows.size(), [&](std::size_t i) { return rows[i].self; });
-  reply.make_column<double>("total", rows.size(), [&](std::size_t i) { return rows[i].total; });
-  reply.make_column<std::uint8_t>("kind", rows.size(), [&](std::size_t i) { return rows[i].kind; });
-  reply.make_column<std::uint8_t>("origin", rows.size(), [&](std::size_t i) { return rows[i].origin; });
-  reply.make_column<std::uint8_t>("tier", rows.size(), [&](std::size_t i) { return rows[i].tier; });
-  if (!table->is_comparison) return {};
-  reply.member("before_total", table->before_total);
-  reply.make_column<double>("before_self", rows.size(), [&](std::size_t i) { return rows[i].before_self; });
-  reply.make_column<double>("before_total", rows.size(), [&](std::size_t i) { return rows[i].before_total; });
-  return {};
+  std::vector<TableRow>& rows = table->rows;
+  TableReply reply;
+  reply.total = table->total;
+  reply.unit = table->unit;
+  reply.rows_count = table->rows_count;
+  const std::size_t count = rows.size();
+  reply.self = make_column<double>(count, [&](std::size_t i) { return rows[i].self; });
+  reply.totals = make_column<double>(count, [&](std::size_t i) { return rows[i].total; });
+  reply.kind = make_column<FrameKind>(count, [&](std::size_t i) { return rows[i].kind; });
+  reply.origin = make_column<Origin>(count, [&](std::size_t i) { return rows[i].origin; });
+  reply.tier = make_column<JsTier>(count, [&](std::size_t i) { return rows[i].tier; });
+  if (table->is_comparison) {
+    reply.before_total = table->before_total;
+    reply.before_self = make_column<double>(count, [&](std::size_t i) { return rows[i].before_self; });
+    reply.before_totals = make_column<double>(count, [&](std::size_t i) { return rows[i].before_total; });
+  }
+  if (is_by_thread(request->group))
+    reply.row_of_thread = rows_of_threads(session.recording(request->asked).profile, request->group, rows);
+  for (TableRow& row : rows) {
+    reply.names.push_back(std::move(row.parts.name));
+    reply.places.push_back(std::move(row.parts.place));
+  }
+  return reply;
 }
 
 }  // namespace nodescope::page

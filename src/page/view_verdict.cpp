@@ -3,7 +3,7 @@
 
 namespace nodescope::page {
 
-Result<void> answer_verdict(Session& session, const Query& query, Reply& reply) {
+Result<VerdictReply> answer_verdict(Session& session, const Query& query) {
   const auto asked = session.parse_asked(query);
   if (!asked) return std::unexpected(asked.error());
   const Recording& recording = session.recording(*asked);
@@ -12,9 +12,9 @@ Result<void> answer_verdict(Session& session, const Query& query, Reply& reply) 
   const bool has_times = recording.overview.duration_ns > 0;
   const Verdict verdict =
       derive_verdict(recording.profile, recording.overview, recording.causes, has_times ? &*stalls : nullptr);
-  reply.member("sentence", verdict.sentence);
-  reply.member("cpu_ns", verdict.all_cpu_ns);
-  return {};
+  VerdictReply reply{verdict.sentence, verdict.all_cpu_ns, {}};
+  if (verdict.thread) reply.thread = verdict.thread->index();
+  return reply;
 }
 
 }  // namespace nodescope::page

@@ -77,7 +77,7 @@ export class Engine {
     const [total, jsonBytes] = new Uint32Array(this.exports.memory.buffer, at, 2);
     const copy = this.bytes(at, total).slice();
     const reply = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(copy.subarray(8, 8 + jsonBytes)));
-    const types = { u8: Uint8Array, u32: Uint32Array, i32: Int32Array, f64: Float64Array };
+    const types = { u8: Uint8Array, u32: Uint32Array, f64: Float64Array };
     reply.column = {};
     for (const [name, { type, offset, count }] of Object.entries(reply.columns ?? {})) {
       reply.column[name] = new types[type](copy.buffer, offset, count);

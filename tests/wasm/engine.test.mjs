@@ -74,7 +74,7 @@ const tableOf = (engine, query) => {
   const table = engine.ask({ view: "table", limit: 100000, ...query });
   assert.equal(table.error, undefined);
   const rows = table.names.map((name, i) => ({ name: table.places[i] && table.column.kind[i] === 1 ? `${name} ${table.places[i]}` : name,
-    self: table.column.self[i], total: table.column.total[i] }));
+    self: table.column.self[i], total: table.column.totals[i] }));
   return { total: table.total, rows };
 };
 const rowsOf = ({ rows }) => rows.map(({ name, self, total }) => ({ name, self, total }));
@@ -118,10 +118,10 @@ test("the flame graph of a range is that of collapse", needsZstd, async () => {
   const folded = new Map(run("convert", recording, "--from", "4s", "--until", "5.5s", "--to", "folded").trim().split("\n")
     .map(line => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]));
   let leaves = 0, sum = 0;
-  for (let i = 1; i < flame.column.self.length; ++i) {
-    if (flame.column.self[i] === 0) continue;
+  for (let i = 1; i < flame.column["tree.self"].length; ++i) {
+    if (flame.column["tree.self"][i] === 0) continue;
     ++leaves;
-    sum += flame.column.self[i];
+    sum += flame.column["tree.self"][i];
   }
   assert.equal(leaves, folded.size);
   assert.equal(sum, flame.total);
@@ -137,7 +137,7 @@ test("heat map, lanes and causes count every sample", needsZstd, async () => {
   assert.equal(heat.column.count.length, heat.columns_count * 50);
   assert.equal(heat.column.count.reduce((a, b) => a + b), 12000);
   assert.equal(heat.column.matched.reduce((a, b) => a + b), 1500);
-  assert.equal(heat.column.cause[50], heat.causes.indexOf("gc"));
+  assert.equal(heat.column.cause[50], 1);
   const lanes = engine.ask("view=lanes&bins=12");
   assert.equal(lanes.column.count.reduce((a, b) => a + b), 12000);
   const causes = engine.ask("view=causes");
@@ -151,7 +151,7 @@ test("stalls are those of report --stalls", needsZstd, async () => {
   const { stalls, sentence } = engine.ask("view=stalls");
   const expected = JSON.parse(run("report", "--stalls", "--json", recording));
   assert.equal(sentence, expected.sentence);
-  assert.deepEqual(stalls.map(({ thread, kind, wall_ms, ...rest }) => rest), expected.stalls.map(({ pid, tid, kind, wall, ...rest }) => rest));
+  assert.deepEqual(stalls.map(({ thread, wall_ms, ...rest }) => rest), expected.stalls.map(({ pid, tid, kind, wall, ...rest }) => rest));
   assert.equal(stalls[0].name, "sum");
   assert.equal(stalls[0].why, "timer callback");
   assert.equal(stalls[0].to_ns - stalls[0].from_ns, 1.5e9);
@@ -160,7 +160,7 @@ test("stalls are those of report --stalls", needsZstd, async () => {
 test("a comparison has both sides, scaled", needsZstd, async () => {
   const engine = await engineWith(recording, recording);
   const flame = engine.ask({ view: "flame", file: 0, from: 4e9, to: 5.5e9, "base.file": 1, min: 0 });
-  assert.equal(flame.column.after_total[0], flame.after_total);
+  assert.equal(flame.column["tree.after_total"][0], flame.after_total);
   assert.ok(Math.abs(flame.before_total - flame.after_total) < 100);
   const table = engine.ask({ view: "table", from: 4e9, to: 5.5e9, "base.file": 1 });
   const row = table.names.indexOf("sum");
@@ -196,11 +196,11 @@ test("a sandwich has the function between its callers and callees", needsZstd, a
   const table = engine.ask("view=table");
   const row = table.names.indexOf("onRequest");
   const sandwich = engine.ask({ view: "sandwich", name: "onRequest", place: table.places[row], min: 0 });
-  assert.equal(sandwich.total, table.column.total[row]);
+  assert.equal(sandwich.total, table.column.totals[row]);
   assert.equal(sandwich.self, table.column.self[row]);
-  assert.equal(sandwich.column.callers_total[0], sandwich.total);
-  assert.equal(sandwich.column.callees_total[0], sandwich.total);
-  const names = side => [...sandwich.column[`${side}_label`]].map(label => sandwich.names[label]);
+  assert.equal(sandwich.column["callers.total"][0], sandwich.total);
+  assert.equal(sandwich.column["callees.total"][0], sandwich.total);
+  const names = side => [...sandwich.column[`${side}.label`]].map(label => sandwich.labels.names[label]);
   assert.deepEqual(names("callers"), ["onRequest", "processTicksAndRejections"]);
   assert.deepEqual(names("callees").sort(), ["(garbage collector)", "onRequest", "render", "stringify"]);
   assert.equal(engine.ask("view=sandwich&name=nobody").total, 0);

@@ -19,7 +19,7 @@ async function openAll(engine: Engine): Promise<About[]> {
   for (const source of await findRecordings()) {
     say(`Reading ${source.name}, ${bytes(source.bytes)}`);
     await engine.open(source.name, await source.read());
-    files.push((await engine.ask({ view: 'about', file: files.length })).json as unknown as About);
+    files.push(await engine.ask({ view: 'about', file: files.length }));
   }
   if (files.length === 0) throw new Error('there is no recording to show');
   return files;

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "page/reply.h"
 #include "page/table_rows.h"
+#include "page/wire_types.h"
 #include "support/profiles.h"
 
 namespace nodescope::page {
@@ -66,14 +67,31 @@ TEST(Query, IsBounded) {
   EXPECT_FALSE(Query::parse(many));
 }
 
-TEST(Reply, PutsColumnsBehindTheJson) {
-  Reply reply;
-  reply.member("name", "x");
-  reply.column("bytes", std::vector<std::uint8_t>{1, 2, 3});
-  reply.column("numbers", std::vector<double>{1.5});
-  const std::string bytes = reply.finish();
+struct InnerReply {
+  std::uint32_t depth = 0;
+  std::vector<double> numbers;
+};
+NODESCOPE_WIRE(InnerReply, (depth, numbers))
+
+struct SampleReply {
+  std::string name;
+  std::vector<std::string> words;
+  std::optional<bool> missing;
+  Cause cause = Cause::kGc;
+  std::vector<std::uint8_t> bytes;
+  InnerReply inner;
+  std::map<std::string, std::string> facts;
+};
+NODESCOPE_WIRE(SampleReply, (name, words, missing, cause, bytes, inner, facts))
+
+TEST(Reply, PutsColumnsAfterTheJson) {
+  const std::string bytes =
+      write_reply(SampleReply{"x", {"a", "b"}, {}, Cause::kGc, {1, 2, 3}, {7, {1.5}}, {{"k\"", "v"}}});
   const std::string json = json_of(bytes);
-  EXPECT_THAT(json, HasSubstr(R"("name":"x","columns":{"bytes":{"type":"u8","offset":)"));
+  EXPECT_THAT(
+      json, HasSubstr(R"({"name":"x","words":["a","b"],"cause":"gc","inner":{"depth":7},"facts":{"k\"":"v"},)"
+                      R"("columns":{"bytes":{"type":"u8","offset":)"));
+  EXPECT_THAT(json, HasSubstr(R"("inner.numbers":{"type":"f64","offset":)"));
   const auto offset_of = [&](std::string_view name) {
     const std::size_t at = json.find("offset\":", json.find(name)) + 8;
     return static_cast<std::size_t>(std::stoul(json.substr(at)));
@@ -84,6 +102,29 @@ TEST(Reply, PutsColumnsBehindTheJson) {
   EXPECT_EQ(offset_of("numbers") % 8, 0u);
   std::memcpy(&number, bytes.data() + offset_of("numbers"), sizeof(number));
   EXPECT_EQ(number, 1.5);
+}
+
+TEST(Wire, DescribesRepliesInTypeScript) {
+  const std::string types = wire_types();
+  EXPECT_THAT(types,
+              HasSubstr("export const kCauseNames = ['js', 'gc', 'compile', 'regexp', 'native', 'kernel', "
+                        "'idle', 'other'] as const;\nexport type CauseName = "));
+  EXPECT_THAT(types, HasSubstr("export const enum MarkerKind {\n  gc = 0,\n  stall = 1,"));
+  EXPECT_THAT(
+      types,
+      HasSubstr("export interface LanesReply {\n  bins: number;\n  bin_ns: number;\n  first_ns: number;\n"
+                "  count: Uint32Array;\n  cpu_ns?: Float64Array;\n}"));
+  EXPECT_THAT(types, HasSubstr("  stalls: StallInfo[];\n"));
+  EXPECT_THAT(types, HasSubstr("  callers: TreeColumns;\n"));
+  EXPECT_THAT(types, HasSubstr("export interface Replies {\n  about: About;\n  heat: HeatReply;\n"));
+}
+
+TEST(Session, TablesSayWhichThreadsARowHas) {
+  Session session;
+  session.add("a", testing::profile_of("main;run 3"));
+  const std::string json = json_of(session.ask("view=table&group=thread"));
+  EXPECT_THAT(json, HasSubstr("row_of_thread"));
+  EXPECT_THAT(json_of(session.ask("view=table")), Not(HasSubstr("row_of_thread")));
 }
 
 TEST(Session, AnswersInValidTextWhateverTheNames) {

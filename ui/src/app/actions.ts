@@ -1,6 +1,6 @@
 // What a user can do, whichever key, click or menu asks for it.
 
-import type { Stall } from '../wire/views';
+import { Origin, type Stall, type Table } from '../wire/views';
 import { clock, duration, parsePlace } from './format';
 import type { Baseline, Grouping, Range } from './state';
 import type { Store } from './store';
@@ -72,19 +72,19 @@ export function showFunction(store: Store, name: string, place: string): void {
   store.update({ fn: { name, place }, view: 'sandwich', zoom: 0 });
 }
 
-// A row of a table other than that of functions, by its group and name: its threads, or its functions.  Nothing for kinds and modules.
-export function actionOfGroup(store: Store, group: Grouping, name: string): (() => void) | undefined {
-  const { about } = store;
-  if (group === 'file') return parsePlace(`${name}:1`) ? () => showSource(store, `${name}:1`) : undefined;
-  if (group === 'process' || group === 'thread') {
-    // "node 4711": names may have numbers too.
-    const id = Number(/(\d+)$/.exec(name)?.[1] ?? NaN);
-    const threads = about.threads.flatMap((thread, i) => ((group === 'thread' ? thread.tid : about.processes[thread.process].pid) === id ? [i] : []));
+// What a row of a table other than that of functions leads to: its threads, its lines or its functions.
+export function actionOfGroup(store: Store, group: Grouping, table: Table, row: number): (() => void) | undefined {
+  const name = table.names[row];
+  const origin: Origin = table.origin[row];
+  if (table.row_of_thread) {
+    const threads = [...table.row_of_thread.keys()].filter((thread) => table.row_of_thread![thread] === row);
     return threads.length > 0 ? () => store.update({ threads, zoom: 0 }) : undefined;
   }
-  // Beside packages the list has "(my code)", "node" and libraries.
-  const isPackage = group === 'package' && name !== 'node' && /^[@\w][\w@/.-]*$/.test(name) && !name.includes('.so');
-  return isPackage ? () => store.update({ group: 'function', filter: exactly(`node_modules/${name}/`) }) : undefined;
+  if (group === 'file' && (origin === Origin.own || origin === Origin.package)) return () => showSource(store, `${name}:1`);
+  if (group === 'package' && origin === Origin.package) {
+    return () => store.update({ group: 'function', filter: exactly(`node_modules/${name}/`) });
+  }
+  return undefined;
 }
 
 export function showSource(store: Store, place: string): void {

@@ -1,9 +1,8 @@
 // What each view asks the engine, derived from the state.
 
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
-import { encodeQuery, type Query } from '../wire/engine';
-import type { Reply } from '../wire/reply';
-import type { About } from '../wire/views';
+import { encodeQuery, type Ask, type Query, type ViewName } from '../wire/engine';
+import type { About, Replies } from '../wire/views';
 import type { Palette, State } from './state';
 import { StoreContext } from './store';
 
@@ -51,7 +50,7 @@ export function chartThread(state: State, about: About): number[] {
 // Boxes below this share of all are left out: too small for the screen, and for one that is zoomed a hundred times as well.
 const kLeastShare = 1e-5;
 
-export function flameQuery(state: State, about: About): Query {
+export function flameQuery(state: State, about: About): Ask<'flame'> {
   const chart = state.view === 'chart';
   return {
     view: 'flame',
@@ -69,20 +68,20 @@ export function flameQuery(state: State, about: About): Query {
 }
 
 // Only my code regroups samples but leaves none out.
-export function causesQuery(state: State): Query {
+export function causesQuery(state: State): Ask<'causes'> {
   return { view: 'causes', ...selectionQuery(state), my: undefined };
 }
 
-export function verdictQuery(state: State): Query {
+export function verdictQuery(state: State): Ask<'verdict'> {
   return { view: 'verdict', file: state.file || undefined };
 }
 
-export function sandwichQuery(state: State): Query | null {
+export function sandwichQuery(state: State): Ask<'sandwich'> | null {
   if (!state.fn) return null;
   return { view: 'sandwich', ...selectionQuery(state), name: state.fn.name, place: state.fn.place, search: state.search };
 }
 
-export function tableQuery(state: State): Query {
+export function tableQuery(state: State): Ask<'table'> {
   return {
     view: 'table',
     ...selectionQuery(state),
@@ -102,11 +101,11 @@ export interface Loaded<T> {
 
 // Asks whenever the query changes.  Shows the last answer until the next one is there, and while one is on its way only the newest
 // of all later questions waits: dragging stays smooth however long an answer takes.
-export function useEngine<T>(query: Query | null, decode: (reply: Reply) => T): Loaded<T> {
+export function useEngine<V extends ViewName, T>(query: Ask<V> | null, decode: (reply: Replies[V]) => T): Loaded<T> {
   const { engine } = useContext(StoreContext);
   const [result, setResult] = useState<Loaded<T>>({ data: null, loading: true, error: '' });
   const running = useRef(false);
-  const wanted = useRef<Query | null>(null);
+  const wanted = useRef<Ask<V> | null>(null);
   const alive = useRef(true);
   const key = query ? encodeQuery(query) : '';
 

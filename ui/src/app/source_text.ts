@@ -8,7 +8,7 @@ export type ReadText = (path: string) => Promise<string | null>;
 // `generated`: for what this file was made from, to which its source map leads.
 export function textReader(engine: Engine, file: number, generated?: string): ReadText {
   return async (path) => {
-    const { json, columns } = await engine.ask({ view: 'text', file: file || undefined, path });
-    return json.is_kept ? new TextDecoder().decode(columns.bytes as Uint8Array) : readSource(path, generated);
+    const { is_kept, bytes } = await engine.ask({ view: 'text', file: file || undefined, path });
+    return is_kept ? new TextDecoder().decode(bytes) : readSource(path, generated);
   };
 }

@@ -61,18 +61,18 @@ function drawCells(g: CanvasRenderingContext2D, { heat, axis, rows, rowHeight, m
   for (let column = 0; column < axis.columns; column++) {
     g.fillRect(axis.columnX(column), kHeatTop, axis.columnX(column + 1) - axis.columnX(column) - gap, height);
   }
-  if (!heat || heat.rows !== rows || heat.columnNs !== axis.columnNs) {
+  if (!heat || heat.rows !== rows || heat.column_ns !== axis.columnNs) {
     g.fillStyle = theme.get('ink3');
     g.font = `11px ${theme.get('sans')}`;
     g.textAlign = 'left';
     if (!heat) g.fillText('Counting samples…', left + 8, kHeatTop + 16);
     return;
   }
-  const shift = Math.round((axis.fromNs - heat.firstNs) / axis.columnNs);
+  const shift = Math.round((axis.fromNs - heat.first_column_ns) / axis.columnNs);
   const searching = heat.matched !== undefined;
   for (let column = 0; column < axis.columns; column++) {
     const from = column + shift;
-    if (from < 0 || from >= heat.columns) continue;
+    if (from < 0 || from >= heat.columns_count) continue;
     const x = axis.columnX(column);
     const w = axis.columnX(column + 1) - x - gap;
     for (let row = 0; row < rows; row++) {

@@ -161,16 +161,16 @@ function drawLaneWords(g: CanvasRenderingContext2D, picture: LanesPicture, lane:
 
 // CPUs that the lane's threads used in the selection; null where that is not known.
 export function laneUse({ data, range, durationNs }: LanesPicture, lane: Lane): number | null {
-  if (!data?.cpuNs) return null;
+  if (!data?.cpu_ns) return null;
   const from = range ? range[0] : 0;
   const to = range ? range[1] : durationNs;
   let cpuNs = 0;
   for (const thread of lane.threads) {
     for (let bin = 0; bin < data.bins; bin++) {
-      const begin = data.fromNs + bin * data.binNs;
-      const overlap = Math.min(to, begin + data.binNs) - Math.max(from, begin);
+      const begin = data.first_ns + bin * data.bin_ns;
+      const overlap = Math.min(to, begin + data.bin_ns) - Math.max(from, begin);
       if (overlap <= 0) continue;
-      cpuNs += (binTotal(data, data.cpuNs, thread, bin) * overlap) / data.binNs;
+      cpuNs += (binTotal(data, data.cpu_ns, thread, bin) * overlap) / data.bin_ns;
     }
   }
   return cpuNs / Math.max(1, to - from);
@@ -184,17 +184,17 @@ function binTotal(data: Lanes, cpuNs: Float64Array, thread: number, bin: number)
 }
 
 function drawUse(g: CanvasRenderingContext2D, { data, axis, theme, lit }: LanesPicture, lane: Lane, base: number, full: number): void {
-  if (!data?.cpuNs) return;
+  if (!data?.cpu_ns) return;
   const strength = g.globalAlpha;
-  const perCpu = data.binNs * (lane.isMain ? 1 : Math.max(1, lane.threads.length));
+  const perCpu = data.bin_ns * (lane.isMain ? 1 : Math.max(1, lane.threads.length));
   for (let bin = 0; bin < data.bins; bin++) {
-    const x = axis.xOf(data.fromNs + bin * data.binNs);
-    const w = axis.xOf(data.fromNs + (bin + 1) * data.binNs) - x;
+    const x = axis.xOf(data.first_ns + bin * data.bin_ns);
+    const w = axis.xOf(data.first_ns + (bin + 1) * data.bin_ns) - x;
     if (x + w < kGutter || x > axis.width) continue;
     let top = base;
     for (const cause of kStackOrder) {
       let cpuNs = 0;
-      for (const thread of lane.threads) cpuNs += data.cpuNs[(thread * data.bins + bin) * kCauses.length + cause];
+      for (const thread of lane.threads) cpuNs += data.cpu_ns[(thread * data.bins + bin) * kCauses.length + cause];
       if (cpuNs === 0) continue;
       const height = Math.min((cpuNs / perCpu) * full, top - (base - full));
       if (height <= 0) continue;

@@ -3,7 +3,7 @@ import { runKey } from '../app/keys';
 import { useEngine } from '../app/queries';
 import { Floating, FloatingContext, useStore } from '../app/store';
 import { toggleTheme } from '../app/theme';
-import { decodeMarkers, decodeStalls } from '../wire/decode';
+import { asItIs, decodeMarkers } from '../wire/decode';
 import { AboutDialog } from './AboutDialog';
 import { ContextMenu } from './ContextMenu';
 import { FunctionsPanel } from './FunctionsPanel';
@@ -23,7 +23,7 @@ export function App() {
   const search = useRef<HTMLInputElement>(null);
   const floating = useMemo(() => new Floating(), []);
   const { file, event } = store.state;
-  const stalls = useEngine({ view: 'stalls', file, event }, decodeStalls);
+  const stalls = useEngine({ view: 'stalls', file, event }, asItIs);
   const markers = useEngine({ view: 'markers', file }, decodeMarkers);
   const stallList = stalls.data?.stalls ?? [];
 

@@ -45,8 +45,8 @@ export function ExportMenu() {
     }
   };
   const bytesOf = async (format: string, query: Query): Promise<Uint8Array<ArrayBuffer>> => {
-    const reply = await store.engine.ask({ ...query, view: 'export', format });
-    return reply.columns.bytes as Uint8Array<ArrayBuffer>;
+    const { bytes } = await store.engine.ask({ ...query, view: 'export', format });
+    return bytes as Uint8Array<ArrayBuffer>;
   };
   const save = (format: string, extension: string, query: Query) =>
     guard(async () => {

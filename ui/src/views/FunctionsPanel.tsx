@@ -6,7 +6,7 @@ import { useSize } from '../app/size';
 import type { Grouping, SortKey } from '../app/state';
 import { useStore } from '../app/store';
 import { kindOfOrigin, kKindWords } from '../draw/palette';
-import { decodeTable } from '../wire/decode';
+import { asItIs } from '../wire/decode';
 import type { Table } from '../wire/views';
 import { bringIntoSight, useOneStop } from './parts';
 
@@ -23,7 +23,7 @@ const kRowHeight = 24;
 const kNameRoom = 30; // characters of a function's name in the narrowest list
 
 function difference(table: Table, row: number, totals: boolean): number {
-  return (totals ? table.totals[row] - table.beforeTotal![row] : table.self[row] - table.beforeSelf![row]);
+  return (totals ? table.totals[row] - table.before_totals![row] : table.self[row] - table.before_self![row]);
 }
 
 function changeOf(table: Table, row: number, totals: boolean): string {
@@ -38,11 +38,11 @@ function Row({ table, row, most, isStop }: { table: Table; row: number; most: nu
   const place = table.places[row] ?? '';
   const isCurrent = state.fn?.name === name && state.fn?.place === place;
   const share = (value: number) => (table.total > 0 ? value / table.total : 0);
-  const choose = state.group === 'function' ? () => showFunction(store, name, place) : actionOfGroup(store, state.group, name);
+  const choose = state.group === 'function' ? () => showFunction(store, name, place) : actionOfGroup(store, state.group, table, row);
   const kind = state.group === 'function' ? kindOfOrigin(table.origin[row]) : null;
-  const isComparison = table.beforeSelf !== undefined;
+  const isComparison = table.before_self !== undefined;
   const bar = isComparison ? difference(table, row, state.sort === 'total') : table.self[row];
-  const was = isComparison ? `before: self ${weight(table.beforeSelf![row], table.unit)}, total ${weight(table.beforeTotal![row], table.unit)}` : '';
+  const was = isComparison ? `before: self ${weight(table.before_self![row], table.unit)}, total ${weight(table.before_totals![row], table.unit)}` : '';
   return (
     <button
       type="button"
@@ -80,7 +80,7 @@ function Rows({ table }: { table: Table }) {
   const first = Math.max(0, Math.floor(top / kRowHeight) - 4);
   const last = Math.min(table.names.length, Math.ceil((top + height) / kRowHeight) + 4);
   const byTotal = store.state.sort === 'total';
-  const most = table.beforeSelf
+  const most = table.before_self
     ? table.self.reduce((largest, _, i) => Math.max(largest, Math.abs(difference(table, i, byTotal))), 0)
     : table.self.reduce((a, b) => Math.max(a, b), 0);
   const bring = (row: number) => bringIntoSight(list.current!, row * kRowHeight, (row + 1) * kRowHeight);
@@ -117,7 +117,7 @@ function SortButton({ by, text }: { by: SortKey; text: string }) {
 export function FunctionsPanel() {
   const store = useStore();
   const { state } = store;
-  const { data: table, error } = useEngine(tableQuery(state), decodeTable);
+  const { data: table, error } = useEngine(tableQuery(state), asItIs);
   return (
     <section class="panel side" aria-label="Functions">
       <div class="ph">
@@ -131,7 +131,7 @@ export function FunctionsPanel() {
             <option value={value}>{text}</option>
           ))}
         </select>
-        <span class="dim">{table ? count(table.rowCount) : ''}</span>
+        <span class="dim">{table ? count(table.rows_count) : ''}</span>
         <div class="grow" />
         <input
           class="filter"

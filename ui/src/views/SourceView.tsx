@@ -5,8 +5,8 @@ import { selectionQuery, useEngine } from '../app/queries';
 import { countOriginals, groupByOriginal, loadMap, originalOf, pathOfOriginal, readOriginals, type MappedCounts } from '../app/source_map';
 import { textReader } from '../app/source_text';
 import { useStore } from '../app/store';
-import { decodeSource } from '../wire/decode';
-import type { Engine, Query } from '../wire/engine';
+import { asItIs } from '../wire/decode';
+import type { Ask, Engine } from '../wire/engine';
 import type { SourceLines } from '../wire/views';
 import { Suggestions } from './Suggestions';
 
@@ -27,7 +27,7 @@ interface Sources {
   place: { file: number; line: number }; // that was asked for
 }
 
-async function loadSources(engine: Engine, query: Query, position: Position, lines: SourceLines): Promise<Sources> {
+async function loadSources(engine: Engine, query: Ask<'source'>, position: Position, lines: SourceLines): Promise<Sources> {
   const path = position.file;
   const read = textReader(engine, Number(query.file ?? 0));
   const text = await read(path);
@@ -35,9 +35,9 @@ async function loadSources(engine: Engine, query: Query, position: Position, lin
   const map = await loadMap(path, text, read);
   if (map) {
     // A map goes by columns: a bundle may be one line.
-    const { groups, originals } = groupByOriginal(map, decodeSource(await engine.ask({ ...query, columns: true })));
-    const { columns } = originals.length > 0 ? await engine.ask({ ...query, groups }) : { columns: { self: [], total: [] } };
-    const counts = countOriginals(originals, { self: columns.self, total: columns.total });
+    const { groups, originals } = groupByOriginal(map, await engine.ask({ ...query, columns: true }));
+    const sums = originals.length > 0 ? await engine.ask({ ...query, view: 'groups', groups }) : { self: [], total: [] };
+    const counts = countOriginals(originals, sums);
     const files = await readOriginals(map, counts, textReader(engine, Number(query.file ?? 0), path));
     const original = originalOf(map, position.line, position.column);
     const file = Math.max(0, files.findIndex((entry) => entry.file.path === original?.source));
@@ -54,7 +54,7 @@ function Listing({ counts, lines, target }: { counts: MappedCounts; lines: Sourc
   useEffect(() => {
     list.current?.querySelector(`[data-line="${goal}"]`)?.scrollIntoView({ block: 'center' });
   }, [counts, goal]);
-  const share = (value: number) => (lines.selectionTotal > 0 ? value / lines.selectionTotal : 0);
+  const share = (value: number) => (lines.selection_total > 0 ? value / lines.selection_total : 0);
   return (
     <div class="source" ref={list} tabIndex={0} role="table" aria-label={`Source of ${counts.file.path}`}>
       {counts.file.lines.slice(0, kMaxLines).map((text, i) => {
@@ -82,8 +82,8 @@ export function SourceView() {
   const place = state.source || state.fn?.place || '';
   const position = parsePlace(place);
   const path = position?.file ?? '';
-  const query = { view: 'source', ...selectionQuery(state), my: undefined, path };
-  const result = useEngine(path ? query : null, decodeSource);
+  const query: Ask<'source'> = { view: 'source', ...selectionQuery(state), my: undefined, path };
+  const result = useEngine(path ? query : null, asItIs);
   const [sources, setSources] = useState<Sources | null>(null);
   const [chosen, setChosen] = useState(0);
   useEffect(() => {
@@ -139,9 +139,9 @@ function LineTable({ lines }: { lines: SourceLines }) {
       <div class="source" role="table">
         {order.slice(0, 500).map((i) => (
           <div class="ln" role="row" key={i}>
-            <span class="v">{percent(lines.self[i] / Math.max(1, lines.selectionTotal))}</span>
+            <span class="v">{percent(lines.self[i] / Math.max(1, lines.selection_total))}</span>
             <span class="v">
-              <em>{percent(lines.total[i] / Math.max(1, lines.selectionTotal))}</em>
+              <em>{percent(lines.total[i] / Math.max(1, lines.selection_total))}</em>
             </span>
             <span class="no">{lines.line[i]}</span>
             <code>line {lines.line[i]}</code>

@@ -3,7 +3,7 @@ import { count, duration, percent, plain } from '../app/format';
 import { causesQuery, useEngine, verdictQuery } from '../app/queries';
 import { kInitial } from '../app/state';
 import { useStore } from '../app/store';
-import { decodeCauses, decodeVerdict } from '../wire/decode';
+import { asItIs, decodeCauses } from '../wire/decode';
 import { kCauses, type About, type Causes } from '../wire/views';
 import type { Dialog } from './App';
 
@@ -63,8 +63,9 @@ function Trust({ show }: { show: (dialog: Dialog) => void }) {
 // What the recording says at first sight.
 export function VerdictLine() {
   const { state } = useStore();
-  const { data: sentence } = useEngine(verdictQuery(state), decodeVerdict);
-  if (!sentence) return null;
+  const { data } = useEngine(verdictQuery(state), asItIs);
+  if (!data?.sentence) return null;
+  const { sentence } = data;
   return (
     <p class="verdict" data-testid="verdict" title={plain(sentence, 600)}>
       {plain(sentence, 600)}

@@ -1,7 +1,7 @@
 import { percent, plain, shortName, shortPlace } from '../app/format';
 import { selectionQuery, useEngine } from '../app/queries';
 import { useStore } from '../app/store';
-import { decodeTable } from '../wire/decode';
+import { asItIs } from '../wire/decode';
 import { Origin } from '../wire/views';
 
 const kMost = 8;
@@ -9,7 +9,7 @@ const kMost = 8;
 // What to begin with where nothing is chosen yet: the functions of JavaScript that take most time themselves.
 export function Suggestions({ words, choose }: { words: string; choose: (name: string, place: string) => void }) {
   const { state, about } = useStore();
-  const { data: table } = useEngine({ view: 'table', ...selectionQuery(state), my: undefined, group: 'function', sort: 'self' }, decodeTable);
+  const { data: table } = useEngine({ view: 'table', ...selectionQuery(state), my: undefined, group: 'function', sort: 'self' }, asItIs);
   if (!table) return null;
   const isOfFile = (row: number) => /^(\/|file:\/\/).*:\d+/.test(table.places[row] ?? '') && (table.origin[row] === Origin.own || table.origin[row] === Origin.package);
   const rows = [...table.names.keys()].filter(isOfFile).slice(0, kMost);

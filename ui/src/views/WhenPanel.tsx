@@ -11,7 +11,7 @@ import { drawHeat, heatHeight, kHeatTop } from '../draw/heat';
 import { drawLanes, isChosen, laneAt, lanesHeight, lanesOf, laneWords, type Lane, type LanesPicture } from '../draw/lanes';
 import { kCauseWords } from '../draw/palette';
 import { kGutter, TimeAxis } from '../draw/time_axis';
-import { decodeHeat, decodeLanes } from '../wire/decode';
+import { asItIs } from '../wire/decode';
 import { kCauses, MarkerKind, type Heat, type Marker, type Stall } from '../wire/views';
 import { Key, Segments, Swatch } from './parts';
 
@@ -68,7 +68,7 @@ function Legend({ mode, heat, searching }: { mode: HeatMode; heat: Heat | null; 
 function heatTip(axis: TimeAxis, rows: number, heat: Heat | null, cell: Cell, lost: readonly Marker[], durationNs: number, who: string) {
   const rowNs = axis.columnNs / rows;
   const from = axis.fromNs + cell.column * axis.columnNs + cell.row * rowNs;
-  const shift = heat ? Math.round((axis.fromNs - heat.firstNs) / axis.columnNs) : 0;
+  const shift = heat ? Math.round((axis.fromNs - heat.first_column_ns) / axis.columnNs) : 0;
   const at = (cell.column + shift) * rows + cell.row;
   const samples = heat?.count[at] ?? 0;
   const cause = kCauses[heat?.cause[at] ?? 255];
@@ -125,10 +125,10 @@ export function WhenPanel({ stalls, markers }: { stalls: readonly Stall[]; marke
   const shared = { file: state.file || undefined, event: state.event || undefined, from: axis.fromNs, to: axis.toNs };
   const heat = useEngine(
     width === 0 ? null : { view: 'heat', ...shared, threads: state.threads, include: state.include, exclude: state.exclude, column_ns: axis.columnNs, rows, search: state.search },
-    decodeHeat,
+    asItIs,
   );
   const bins = laneBins(axis, about.rate_hz);
-  const laneData = useEngine(width === 0 ? null : { view: 'lanes', ...shared, bins }, decodeLanes);
+  const laneData = useEngine(width === 0 ? null : { view: 'lanes', ...shared, bins }, asItIs);
   const picture: LanesPicture = {
     lanes,
     data: laneData.data,

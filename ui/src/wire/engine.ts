@@ -1,6 +1,12 @@
 import EngineWorker from './engine_worker?worker&inline';
 import type { Answer, Request } from './engine_worker';
-import { parseReply, type Reply } from './reply';
+import type { Replies } from './generated';
+import { parseReply } from './reply';
+
+export type ViewName = keyof Replies;
+
+// A question about one view.
+export type Ask<V extends ViewName> = Query & { view: V };
 
 export type Query = Record<string, string | number | boolean | readonly (string | number)[] | null | undefined>;
 
@@ -26,7 +32,7 @@ const kMaxKept = 64;
 export class Engine {
   private readonly worker = new EngineWorker();
   private readonly waiting = new Map<number, { resolve: (answer: Answer) => void; reject: (error: Error) => void }>();
-  private readonly kept = new Map<string, Promise<Reply>>();
+  private readonly kept = new Map<string, Promise<unknown>>();
   private nextId = 1;
 
   constructor() {
@@ -47,11 +53,11 @@ export class Engine {
     await this.send({ wasm }, [wasm]);
   }
 
-  async open(name: string, bytes: ArrayBuffer): Promise<Reply> {
-    return checked(await this.send({ open: { name, bytes } }, [bytes]));
+  async open(name: string, bytes: ArrayBuffer): Promise<void> {
+    checked(await this.send({ open: { name, bytes } }, [bytes]));
   }
 
-  ask(query: Query): Promise<Reply> {
+  ask<V extends ViewName>(query: Ask<V>): Promise<Replies[V]> {
     const text = encodeQuery(query);
     let reply = this.kept.get(text);
     if (reply) {
@@ -62,7 +68,7 @@ export class Engine {
     }
     this.kept.set(text, reply);
     if (this.kept.size > kMaxKept) this.kept.delete(this.kept.keys().next().value!);
-    return reply;
+    return reply as Promise<Replies[V]>;
   }
 
   private showBusy(): void {
@@ -79,8 +85,8 @@ export class Engine {
   }
 }
 
-function checked(answer: Answer): Reply {
-  const reply = parseReply(answer.reply!);
-  if (reply.json.error) throw new Error(reply.json.error);
+function checked(answer: Answer): unknown {
+  const reply = parseReply(answer.reply!) as { error?: string };
+  if (reply.error) throw new Error(reply.error);
   return reply;
 }

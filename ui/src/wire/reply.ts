@@ -1,11 +1,6 @@
-// A reply of the engine: words as JSON, numbers as columns.
+// A reply of the engine: words as JSON, numbers as columns, put together as what generated.ts describes.
 
-export type Column = Uint8Array | Uint32Array | Int32Array | Float64Array;
-
-export interface Reply {
-  json: Record<string, any>;
-  columns: Record<string, Column>;
-}
+type Column = Uint8Array | Uint32Array | Float64Array;
 
 interface ColumnPlace {
   type: string;
@@ -21,8 +16,6 @@ function columnAt(bytes: ArrayBuffer, place: ColumnPlace): Column {
       return new Uint8Array(bytes, place.offset, place.count);
     case 'u32':
       return new Uint32Array(bytes, place.offset, place.count);
-    case 'i32':
-      return new Int32Array(bytes, place.offset, place.count);
     case 'f64':
       return new Float64Array(bytes, place.offset, place.count);
     default:
@@ -30,12 +23,14 @@ function columnAt(bytes: ArrayBuffer, place: ColumnPlace): Column {
   }
 }
 
-// `bytes` is one whole reply, which the columns go on referring to.
-export function parseReply(bytes: ArrayBuffer): Reply {
+// `bytes` is one whole reply, which the columns go on referring to.  Their names are paths: "tree.total".
+export function parseReply(bytes: ArrayBuffer): unknown {
   const jsonBytes = new DataView(bytes).getUint32(4, true);
-  const json = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, kHeaderBytes, jsonBytes)));
-  const columns: Record<string, Column> = {};
-  for (const [name, place] of Object.entries<ColumnPlace>(json.columns ?? {})) columns[name] = columnAt(bytes, place);
-  delete json.columns;
-  return { json, columns };
+  const { columns = {}, ...reply } = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, kHeaderBytes, jsonBytes)));
+  for (const [name, place] of Object.entries<ColumnPlace>(columns)) {
+    const path = name.split('.');
+    const last = path.pop()!;
+    path.reduce((inner, key) => inner[key], reply)[last] = columnAt(bytes, place);
+  }
+  return reply;
 }

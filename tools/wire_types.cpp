@@ -1,0 +1,9 @@
+// Prints the TypeScript that the page is compiled with.
+#include "page/wire_types.h"
+
+#include <cstdio>
+
+int main() {
+  const std::string types = nodescope::page::wire_types();
+  return std::fwrite(types.data(), 1, types.size(), stdout) == types.size() ? 0 : 1;
+}
