@@ -138,8 +138,12 @@ void read_every_prefix(const Format& format, std::string_view good, std::size_t 
   }
 }
 
+std::string source_path(std::string_view path) {
+  return std::string(NODESCOPE_SOURCE_DIR) + "/" + std::string(path);
+}
+
 std::string read_test_file(std::string_view path) {
-  std::ifstream file(std::string(NODESCOPE_SOURCE_DIR) + "/" + std::string(path), std::ios::binary);
+  std::ifstream file(source_path(path), std::ios::binary);
   EXPECT_TRUE(file) << path;
   return {std::istreambuf_iterator<char>(file), {}};
 }

@@ -29,6 +29,9 @@ std::string to_text(const Profile& profile);
 // hangs.
 void read_every_prefix(const Format& format, std::string_view good, std::size_t step = 1);
 
+// A file or folder of the source tree: "tests/golden/folded".
+std::string source_path(std::string_view path);
+
 // The content of a file below the source folder: "tests/golden/folded/simple/input".
 std::string read_test_file(std::string_view path);
 

@@ -7,6 +7,7 @@
 
 #include "capture/process_sources.h"
 #include "os/procfs.h"
+#include "support/profiles.h"
 
 namespace nodescope {
 namespace {
@@ -161,7 +162,7 @@ TEST_F(SourceKeeperTest, TellsWhatCouldNotBeKept) {
 
 TEST(ProcessSources, AreReadAsTheProcessSeesThem) {
   Diagnostics diagnostics;
-  const std::string path = std::string(NODESCOPE_SOURCE_DIR) + "/tests/live/busy.js";
+  const std::string path = testing::source_path("tests/live/busy.js");
   ProcessSources sources;
   const auto read = [&](const std::string& file, std::uint64_t limit) {
     return sources.read(own_pid(), {own_pid()}, file, limit, diagnostics);

@@ -11,6 +11,7 @@ namespace nodescope {
 namespace {
 
 using testing::read_test_file;
+using testing::source_path;
 
 struct Collapsed {
   std::string text;
@@ -61,8 +62,7 @@ CollapseOptions options_of(std::string name) {
 TEST(Collapse, GoldenCases) {
   const std::string folder = "tests/golden/collapse/";
   std::size_t cases = 0;
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(std::string(NODESCOPE_SOURCE_DIR) + "/" + folder)) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(source_path(folder))) {
     const std::string file = entry.path().filename().string();
     if (!file.starts_with("expected")) continue;
     const std::string name = entry.path().parent_path().filename().string();

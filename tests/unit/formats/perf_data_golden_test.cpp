@@ -16,6 +16,7 @@ namespace {
 
 using testing::read_perf_data;
 using testing::read_test_file;
+using testing::source_path;
 
 // As perf script prints it: "comm pid/tid time period event", then the frames, innermost first.
 std::string to_script(const Profile& profile) {
@@ -36,7 +37,7 @@ std::string to_script(const Profile& profile) {
   return text;
 }
 
-const std::filesystem::path kGolden = std::filesystem::path(NODESCOPE_SOURCE_DIR) / "tests/golden/perf-data";
+const std::filesystem::path kGolden = source_path("tests/golden/perf-data");
 
 // The files of the folder `files` as if they were at the root of the file system, and those of the case.
 class GoldenFiles final : public FileOpener {

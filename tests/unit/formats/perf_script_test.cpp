@@ -16,6 +16,7 @@ namespace nodescope {
 namespace {
 
 using testing::read_test_file;
+using testing::source_path;
 using testing::to_text;
 
 Profile read(std::string_view text, unsigned threads = 1) {
@@ -59,8 +60,7 @@ std::string describe(const Profile& profile) {
 TEST(PerfScript, GoldenCases) {
   const std::string folder = "tests/golden/perf-script/";
   std::size_t cases = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(NODESCOPE_SOURCE_DIR) + "/" + folder)) {
+  for (const auto& entry : std::filesystem::directory_iterator(source_path(folder))) {
     const std::string name = entry.path().filename().string();
     const std::string input = read_test_file(folder + name + "/input");
     const Profile profile = read(input);
