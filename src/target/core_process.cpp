@@ -18,7 +18,6 @@ namespace {
 // Only what is held in memory is limited: a core of any size is mapped.
 constexpr std::uint64_t kMaxUnmappedBytes = std::uint64_t{4} << 30;
 
-constexpr std::size_t kElfHeaderBytes = 64;
 constexpr std::size_t kPageBytes = 4096;
 
 // More binaries than any process maps; each takes some system calls.

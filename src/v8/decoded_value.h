@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "binary/address.h"
@@ -46,6 +45,7 @@ enum class ValueType : std::uint8_t {
 std::string_view to_string(ValueType type);
 
 struct NamedValue;
+struct MapEntry;
 
 // A value of JavaScript, taken out of the memory of a process.  What has members has them down to some depth.
 struct DecodedValue {
@@ -71,8 +71,8 @@ struct DecodedValue {
 
   bool has_members = false;  // false: deeper than was asked for
   std::vector<DecodedValue> elements;
-  std::vector<std::pair<DecodedValue, DecodedValue>> entries;  // of maps
-  std::vector<NamedValue> captured;                            // of closures
+  std::vector<MapEntry> entries;     // of maps
+  std::vector<NamedValue> captured;  // of closures
   std::vector<NamedValue> properties;
   std::uint64_t more_elements = 0;
   std::uint64_t more_properties = 0;
@@ -80,6 +80,11 @@ struct DecodedValue {
 
 struct NamedValue {
   std::string name;
+  DecodedValue value;
+};
+
+struct MapEntry {
+  DecodedValue key;
   DecodedValue value;
 };
 

@@ -229,7 +229,7 @@ void ValueDecoder::add_entry(TaggedWord key, std::optional<TaggedWord> value, in
   }
   DecodedValue decoded = decode(key.strong(), depth - 1);
   if (value) {
-    into.entries.emplace_back(std::move(decoded), decode(value->strong(), depth - 1));
+    into.entries.push_back({std::move(decoded), decode(value->strong(), depth - 1)});
   } else {
     into.elements.push_back(std::move(decoded));
   }

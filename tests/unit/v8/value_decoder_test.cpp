@@ -53,8 +53,8 @@ TEST_F(ValueDecoderTest, MapsLeaveOutWhatWasDeleted) {
   const DecodedValue map = decode("map");
   EXPECT_EQ(map.type, ValueType::kMap);
   ASSERT_THAT(map.entries, SizeIs(1));
-  EXPECT_EQ(map.entries[0].first.text, "text");
-  EXPECT_EQ(map.entries[0].second.number, 1);
+  EXPECT_EQ(map.entries[0].key.text, "text");
+  EXPECT_EQ(map.entries[0].value.number, 1);
 }
 
 TEST_F(ValueDecoderTest, PromisesDatesAndBuffers) {
