@@ -1,7 +1,8 @@
 # Compiler settings that every target shares.
 find_program(NODESCOPE_CCACHE ccache)
 if(NODESCOPE_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${NODESCOPE_CCACHE})
+  # Relative to the sources, so that what one clone has compiled serves every other.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${NODESCOPE_CCACHE})
 endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)
