@@ -17,10 +17,10 @@ namespace nodescope::page {
 //  - numbers, texts, enums and structs are JSON; so are lists of texts and of structs,
 //  - lists of numbers and of enums are columns; those of a struct inside are called "callers.total",
 //  - a member that is std::optional is left out where it has no value.
-#define NODESCOPE_WIRE(Struct, members)                             \
-  BOOST_DESCRIBE_STRUCT(Struct, (), members)                        \
-  consteval std::string_view wire_name(const Struct* /*of_type*/) { \
-    return #Struct;                                                 \
+#define NODESCOPE_WIRE(Struct, members)                                              \
+  BOOST_DESCRIBE_STRUCT(Struct, (), members)                                         \
+  [[maybe_unused]] consteval std::string_view wire_name(const Struct* /*of_type*/) { \
+    return #Struct;                                                                  \
   }
 
 template <typename T>
