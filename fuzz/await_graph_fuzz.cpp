@@ -4,8 +4,8 @@
 #include <cstring>
 #include <memory>
 
-#include "../tests/support/fake_promises.h"
 #include "base/check.h"
+#include "support/fake_promises.h"
 #include "v8/await_chains.h"
 
 namespace {

@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "../tests/support/heap_graphs.h"
+#include "support/heap_graphs.h"
 
 // Every 10 bytes replace one word of a small heap: where, and by what.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

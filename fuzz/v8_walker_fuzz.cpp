@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "../tests/support/fake_v8.h"
 #include "base/check.h"
+#include "support/fake_v8.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace nodescope;

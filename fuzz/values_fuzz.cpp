@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "../tests/support/fake_values.h"
 #include "base/check.h"
+#include "support/fake_values.h"
 #include "v8/value_decoder.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fake_v8.h"
+#include "support/fake_v8.h"
 #include "target/memory_map.h"
 #include "v8/heap_image.h"
 #include "v8/heap_objects.h"

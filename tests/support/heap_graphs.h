@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "capture/heap_graph_maker.h"
-#include "fake_isolate.h"
+#include "support/fake_isolate.h"
 
 namespace nodescope::testing {
 
