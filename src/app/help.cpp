@@ -8,6 +8,8 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "os/terminal.h"
@@ -123,7 +125,13 @@ class ReadableHelp final : public CLI::FormatterBase {
   }
 
   static std::string footer(const CLI::App& app) {
-    return app.get_footer().empty() ? "" : "\n" + app.get_footer() + "\n";
+    std::string text;
+    std::istringstream lines(app.get_footer());
+    for (std::string line; std::getline(lines, line);) {
+      const bool is_example = line.starts_with(' ');
+      text += (is_example ? line : wrapped(line, 0)) + "\n";
+    }
+    return text.empty() ? text : "\n" + text;
   }
 };
 

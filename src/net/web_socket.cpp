@@ -18,6 +18,15 @@ struct WebSocket::Connection {
   explicit Connection(beast::tcp_stream tcp, std::unique_ptr<boost::asio::io_context> io)
       : context(std::move(io)), stream(std::move(tcp)) {}
 
+  // A moved-from stream still refers to its context: here it is gone before whoever asked can drop the
+  // connection.
+  static Result<std::unique_ptr<Connection>> open(FileDescriptor socket) {
+    auto context = std::make_unique<boost::asio::io_context>(1);
+    auto tcp = to_stream(*context, std::move(socket));
+    if (!tcp) return std::unexpected(tcp.error());
+    return std::make_unique<Connection>(std::move(*tcp), std::move(context));
+  }
+
   boost::asio::io_context& io() { return *context; }
 
   // Runs what is under way until `done` or the time is over.
@@ -73,10 +82,9 @@ WebSocket::~WebSocket() = default;
 
 Result<WebSocket> WebSocket::connect(FileDescriptor socket, const std::string& host, const std::string& path,
                                      std::chrono::milliseconds timeout, std::size_t message_limit) {
-  auto context = std::make_unique<boost::asio::io_context>(1);
-  auto tcp = to_stream(*context, std::move(socket));
-  if (!tcp) return std::unexpected(tcp.error());
-  auto connection = std::make_unique<Connection>(std::move(*tcp), std::move(context));
+  auto opened = Connection::open(std::move(socket));
+  if (!opened) return std::unexpected(opened.error());
+  const std::unique_ptr<Connection>& connection = *opened;
   connection->stream.read_message_max(message_limit);
   std::optional<beast::error_code> result;
   connection->stream.async_handshake(host, path, [&](beast::error_code error) { result = error; });
@@ -89,7 +97,7 @@ Result<WebSocket> WebSocket::connect(FileDescriptor socket, const std::string& h
   }
   if (*result) return failure("opening a WebSocket", *result);
   connection->stream.text(true);
-  return WebSocket(std::move(connection));
+  return WebSocket(std::move(*opened));
 }
 
 Result<void> WebSocket::send(std::string_view text, std::chrono::milliseconds timeout) {

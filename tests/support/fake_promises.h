@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 
 #include "support/fake_v8.h"
 #include "v8/async_layout.h"
@@ -72,7 +74,9 @@ class FakePromises {
 
   // Suspended at the bytecode with this offset, and settles `promise` at its end.
   v8::TaggedWord async_function(std::string_view name, v8::TaggedWord promise, std::int32_t offset = 4) {
-    const auto function = heap_.function(heap_.shared(name, script_, bytecode_));
+    auto& shared = shared_[std::string(name)];  // every call of a function is of the same function
+    if (shared == v8::TaggedWord{}) shared = heap_.shared(name, script_, bytecode_);
+    const auto function = heap_.function(shared);
     return heap_.object(1063, {0, 0, function.value, 0, 0, FakeHeap::smi(54 - 1 + offset), 0,
                                FakeHeap::smi(1), 0, promise.value});
   }
@@ -133,6 +137,7 @@ class FakePromises {
   FakeHeap& heap_;
   v8::TaggedWord bytecode_;
   v8::TaggedWord script_;
+  std::map<std::string, v8::TaggedWord> shared_;  // by name
 };
 
 }  // namespace nodescope::testing
