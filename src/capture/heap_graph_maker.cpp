@@ -259,12 +259,25 @@ class Maker {
   FlatMap<std::uint64_t, std::optional<HeapLocation>> locations_;  // by shared function
 };
 
+void add_doubts(const v8::Layout& layout, const v8::HeapObjects::Check& check, Diagnostics& diagnostics) {
+  if (check.broken_references != 0)
+    diagnostics.add(Severity::kWarning, "references to where no object is: the heap was being collected", {},
+                    check.broken_references);
+  if (check.unknown_sizes != 0)
+    diagnostics.add(Severity::kInfo, "objects of V8's own whose size is not known",
+                    layout.instance_types.class_name(check.unknown_type), check.unknown_sizes);
+  if (!layout.is_known_version())
+    diagnostics.warn("V8 is newer than nodescope knows: names and sizes may be wrong", layout.versions.v8);
+}
+
 }  // namespace
 
 Result<HeapGraph> make_heap_graph(v8::HeapImage& image, const v8::Layout& layout,
                                   const v8::HeapObjects& objects, const v8::Isolate& isolate,
                                   const HeapGraphOptions& options) {
-  return Maker(image, layout, objects, isolate, options).make();
+  auto graph = Maker(image, layout, objects, isolate, options).make();
+  if (graph) add_doubts(layout, objects.check(), graph->diagnostics);
+  return graph;
 }
 
 }  // namespace nodescope

@@ -77,19 +77,7 @@ std::uint64_t HeapTake::broken_references() const {
 }
 
 Result<HeapGraph> HeapTake::graph(std::size_t isolate, const HeapGraphOptions& options) {
-  const v8::HeapObjects& objects = objects_[isolate];
-  auto graph = make_heap_graph(*image_, *layout_, objects, copy_->isolates[isolate], options);
-  if (!graph) return graph;
-  Diagnostics& diagnostics = graph->diagnostics;
-  if (const std::uint64_t broken = objects.check().broken_references; broken != 0)
-    diagnostics.add(Severity::kWarning, "references to where no object is: the heap was being collected", {},
-                    broken);
-  if (const std::uint64_t unknown = objects.check().unknown_sizes; unknown != 0)
-    diagnostics.add(Severity::kInfo, "objects of V8's own whose size is not known",
-                    layout_->instance_types.class_name(objects.check().unknown_type), unknown);
-  if (!layout_->is_known_version())
-    diagnostics.warn("V8 is newer than nodescope knows: names and sizes may be wrong", layout_->versions.v8);
-  return graph;
+  return make_heap_graph(*image_, *layout_, objects_[isolate], copy_->isolates[isolate], options);
 }
 
 }  // namespace nodescope

@@ -30,7 +30,7 @@ class HeapTake {
     std::uint32_t objects = 0;
   };
   const std::vector<IsolateInfo>& isolates() const { return infos_; }
-  // Of one of them.  What does not belong together is counted in the graph's diagnostics.
+  // Of one of them.
   Result<HeapGraph> graph(std::size_t isolate, const HeapGraphOptions& options);
 
   std::uint64_t stopped_ns() const { return copy_->stopped_ns; }  // the longest time, where it took several

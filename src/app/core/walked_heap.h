@@ -29,6 +29,7 @@ class WalkedHeap {
   static Result<std::unique_ptr<WalkedHeap>> walk(CoreSession& session);
 
   std::vector<IsolateObjects>& isolates() { return isolates_; }
+  v8::HeapImage& image() { return image_; }
   v8::Heap& heap() { return heap_; }  // reads the image
   v8::ObjectShapes& shapes() { return *shapes_; }
 
