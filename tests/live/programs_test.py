@@ -28,7 +28,7 @@ TABLE = collections.defaultdict(collections.Counter)
 def frames_outside_the_stop(dump):
     """Of the thread that stopped the process, from the caller of own_stack.js's function outwards."""
     for thread in dump["threads"]:
-        frames = [f for f in thread["frames"] if f["kind"] == "js"]
+        frames = [f for f in thread["frames"] if f.get("kind") == "js"]
         names = [f["function"] for f in frames]
         if "stopHere" in names:
             return frames[names.index("stopHere") + 1:]
