@@ -72,7 +72,7 @@ class Streams(attack.Attack):
             json.loads(done.stdout)
 
     def test_standard_error_that_fails(self):
-        damaged = self.write("damaged.folded", "main;a x\nmain;b 2\nnonsense\n")
+        damaged = self.write("damaged.folded", "main;b 2\n" * 200 + "nonsense\n")
         with open("/dev/full", "w") as full:
             for command in (["report", damaged], ["flame", "/no/such"], ["nonsense"], ["info", damaged]):
                 done = subprocess.run([attack.NODESCOPE, *map(str, command)], stdout=subprocess.DEVNULL, stderr=full, timeout=60)
@@ -86,7 +86,7 @@ class Streams(attack.Attack):
         self.assertEqual(done.returncode, 1)
 
     def test_standard_error_that_is_closed(self):
-        damaged = self.write("damaged.folded", "main;a x\nmain;b 2\nnonsense\n")
+        damaged = self.write("damaged.folded", "main;b 2\n" * 200 + "nonsense\n")
         out = self.folder / "out.html"
         subprocess.run(f"exec '{attack.NODESCOPE}' view '{damaged}' -o '{out}' 2>&-", shell=True, timeout=60)
         self.assertTrue(out.read_text().lower().startswith("<!doctype"))
