@@ -31,7 +31,7 @@ CALLED_BY = {"one": "items.map(", "compareItems": "items.sort(", "naturals": "na
 
 
 def dump(pid, *options):
-    done = subprocess.run([NODESCOPE, "dump", str(pid), "--json", "--stop-timeout", "5000", *options], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([NODESCOPE, "dump", str(pid), "--json", "--stop-timeout", "1000", *options], capture_output=True, text=True, timeout=60)
     if done.returncode != 0:
         raise AssertionError(done.stderr)
     seen = json.loads(done.stdout)

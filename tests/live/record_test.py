@@ -320,7 +320,7 @@ class RecordOf:
         process = start(self.command, "threads.js")
         try:
             recorded = {s[2]: s[3] for s in record(process.pid, 3, 199).samples()}
-            done = subprocess.run([NODESCOPE, "dump", str(process.pid), "--json", "--stop-timeout", "5000"], capture_output=True, text=True, timeout=60)
+            done = subprocess.run([NODESCOPE, "dump", str(process.pid), "--json", "--stop-timeout", "1000"], capture_output=True, text=True, timeout=60)
             self.assertEqual(done.returncode, 0, done.stderr)
             dumped = {thread["tid"]: thread["name"] for thread in json.loads(done.stdout)["threads"]}
             own_names = {int(task.name): (task / "comm").read_text().strip() for task in pathlib.Path(f"/proc/{process.pid}/task").iterdir()}
@@ -437,7 +437,7 @@ class RecordAnything(unittest.TestCase):
             try:
                 process.stdout.readline()
                 for target in (f"{folder}/idle.js", os.path.basename(program)):
-                    done = subprocess.run([NODESCOPE, "dump", target, "--json", "--stop-timeout", "5000"], capture_output=True, text=True, timeout=60)
+                    done = subprocess.run([NODESCOPE, "dump", target, "--json", "--stop-timeout", "1000"], capture_output=True, text=True, timeout=60)
                     self.assertEqual(done.returncode, 0, done.stderr)
                     self.assertEqual(json.loads(done.stdout)["pid"], process.pid)
             finally:
