@@ -19,8 +19,10 @@ Error.stackTraceLimit = 300;
 function callerOf(site) {
   const combinator = /^async (Promise\.\w+) \(index (\d+)\)/.exec(String(site));
   if (combinator) return { combinator: combinator[1], index: Number(combinator[2]) };
+  const name = site.getFunctionName() || '';
   return {
-    name: site.getFunctionName() || '',
+    // Code of eval without a name of its own is called by where it was made.
+    name: site.isEval() && name === 'eval' ? site.getEvalOrigin() : name,
     file: site.getFileName() || site.getScriptNameOrSourceURL() || '',
     line: site.getLineNumber(),
     column: site.getColumnNumber(),

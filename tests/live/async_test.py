@@ -68,7 +68,7 @@ class AsyncOf:
     step = 1  # every how many stops are looked at
 
     def thread_that_stays(self, pid):
-        done = subprocess.run([NODESCOPE, "dump", str(pid), "--json"], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([NODESCOPE, "dump", str(pid), "--json", "--stop-timeout", "1000"], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         found = [t for t in json.loads(done.stdout)["threads"] if any(f.get("function") == "stay" for f in t["frames"])]
         self.assertEqual(len(found), 1)
