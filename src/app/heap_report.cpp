@@ -10,9 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/heap/holder.h"
 #include "analysis/heap/place.h"
 #include "analysis/heap/reach.h"
 #include "app/function_report.h"
+#include "app/heap_lines.h"
 #include "base/flat_map.h"
 #include "base/text.h"
 #include "json/writer.h"
@@ -21,25 +23,8 @@ namespace nodescope {
 
 namespace {
 
-constexpr std::size_t kShortestName = 20;
-constexpr std::size_t kLongestText = 60;
-
-// `name` for a line that has `used` columns already.
-std::string fitted(std::string_view name, const HeapReportOptions& options, std::size_t used) {
-  std::string shown = printable(name);
-  if (options.columns == 0) return shown;
-  const std::size_t room = std::max(kShortestName, options.columns > used ? options.columns - used : 0);
-  return shown.size() <= room ? shown : to_valid_utf8(shown.substr(0, room - 3)) + "...";
-}
-
-std::size_t shown_count(std::size_t rows, const HeapReportOptions& options) {
-  return options.top == 0 ? rows : std::min(options.top, rows);
-}
-
-void append_rest(std::size_t rows, std::size_t shown, std::string& text) {
-  if (shown < rows)
-    fmt::format_to(std::back_inserter(text), "({} more; --top 0 shows all)\n", with_thousands(rows - shown));
-}
+constexpr std::size_t kLongestPath = 24;
+constexpr std::size_t kLongestJsonPath = 1000;
 
 std::string distance_text(std::int32_t distance) {
   if (distance == kNoDistance) return "-";
@@ -147,7 +132,9 @@ Result<void> write_heap_summary(const HeapAnalysis& heap, const HeapReportOption
   const auto groups = derive_groups(heap);
   if (options.json) return summary_json(heap, groups, sink);
   const auto names = shown_names(heap, groups);
-  std::string text = heading(heap) + "\n" + statistics_text(derive_statistics(heap)) + "\n";
+  std::string text = heading(heap) +
+                     printable(keeper_sentence(heap, derive_reach(heap.graph()), find_largest_keeper(heap))) +
+                     "\n\n" + statistics_text(derive_statistics(heap)) + "\n";
   fmt::format_to(std::back_inserter(text), "{:>12} {:>10} {:>10} {:>7} {:>8}  {}\n", "count", "shallow",
                  "retained", "", "distance", "class");
   const std::size_t shown = shown_count(groups.size(), options);
@@ -227,72 +214,6 @@ Result<void> write_heap_dominators(const HeapAnalysis& heap, const HeapReportOpt
                    human_bytes(heap.shallow_size(row.node)), "", indent,
                    fitted(node_label(heap, row.node), options, 32 + indent));
   }
-  return sink.write(text);
-}
-
-namespace {
-
-struct DuplicateString {
-  std::uint32_t name = 0;
-  std::uint64_t count = 0;
-  std::uint64_t bytes = 0;
-
-  std::uint64_t wasted() const { return count < 2 ? 0 : bytes - bytes / count; }
-};
-
-std::vector<DuplicateString> duplicate_strings(const HeapAnalysis& heap) {
-  const HeapGraph& graph = heap.graph();
-  FlatMap<std::string_view, DuplicateString> by_text;
-  for (std::uint32_t node = 0; node < graph.node_count(); ++node) {
-    if (graph.type(node) != HeapNodeType::kString) continue;
-    DuplicateString& text = by_text[graph.name(node)];
-    text.name = graph.names[node];
-    ++text.count;
-    text.bytes += heap.shallow_size(node);
-  }
-  std::vector<DuplicateString> strings;
-  for (const auto& [text, duplicate] : by_text) {
-    if (duplicate.count > 1) strings.push_back(duplicate);
-  }
-  std::ranges::sort(strings, [](const DuplicateString& a, const DuplicateString& b) {
-    return std::pair(a.wasted(), b.name) > std::pair(b.wasted(), a.name);
-  });
-  return strings;
-}
-
-}  // namespace
-
-Result<void> write_heap_strings(const HeapAnalysis& heap, const HeapReportOptions& options, ByteSink& sink) {
-  const auto strings = duplicate_strings(heap);
-  const auto text_of = [&](const DuplicateString& text) { return heap.graph().strings[text.name]; };
-  if (options.json) {
-    json::Writer json(sink);
-    json.begin_object().key("strings").begin_array();
-    for (const DuplicateString& row : strings) {
-      json.line().begin_object();
-      json.key("text").string(text_of(row));
-      json.key("count").count(row.count);
-      json.key("bytes").count(row.bytes);
-      json.key("wasted_bytes").count(row.wasted());
-      json.end_object();
-    }
-    json.end_array().end_object();
-    return json.finish();
-  }
-  const std::uint64_t wasted =
-      std::accumulate(strings.begin(), strings.end(), std::uint64_t{0},
-                      [](std::uint64_t sum, const DuplicateString& row) { return sum + row.wasted(); });
-  std::string text = fmt::format(
-      "{} texts are there more than once; one of each would save {}\n\n{:>10} {:>10} {:>10}  {}\n",
-      with_thousands(strings.size()), human_bytes(wasted), "wasted", "bytes", "count", "text");
-  const std::size_t shown = shown_count(strings.size(), options);
-  HeapReportOptions narrow = options;
-  narrow.columns = options.columns > kLongestText + 38 ? options.columns - 38 : kLongestText;
-  for (const DuplicateString& row : std::span(strings).first(shown)) {
-    fmt::format_to(std::back_inserter(text), "{:>10} {:>10} {:>10}  \"{}\"\n", human_bytes(row.wasted()),
-                   human_bytes(row.bytes), with_thousands(row.count), fitted(text_of(row), narrow, 0));
-  }
-  append_rest(strings.size(), shown, text);
   return sink.write(text);
 }
 
@@ -431,6 +352,16 @@ Result<void> write_heap_objects(const HeapAnalysis& heap, std::string_view class
 
 namespace {
 
+// A list of a million links has as long a path.
+std::vector<HeapLeak::Step> shown_path(const std::vector<HeapLeak::Step>& path, std::size_t most) {
+  if (path.size() <= most) return path;
+  const auto half = static_cast<std::ptrdiff_t>(most / 2);
+  std::vector<HeapLeak::Step> shown(path.begin(), path.begin() + half);
+  shown.push_back({fmt::format("({} more)", with_thousands(path.size() - most)), ""});
+  shown.insert(shown.end(), path.end() - half, path.end());
+  return shown;
+}
+
 Result<void> diff_json(const HeapDiff& diff, const LeakAnswer& answer, ByteSink& sink) {
   json::Writer json(sink);
   json.begin_object().key("leak");
@@ -439,7 +370,7 @@ Result<void> diff_json(const HeapDiff& diff, const LeakAnswer& answer, ByteSink&
     json.begin_object().key("name").string(leak.name).key("count_delta").integer(leak.count_delta);
     json.key("retained_delta_bytes").integer(leak.retained_delta_bytes).key("holder").string(leak.holder);
     json.key("path").begin_array();
-    for (const HeapLeak::Step& step : leak.path)
+    for (const HeapLeak::Step& step : shown_path(leak.path, kLongestJsonPath))
       json.line().begin_object().key("name").string(step.name).key("via").string(step.via).end_object();
     json.end_array().end_object();
   } else {
@@ -469,7 +400,7 @@ Result<void> write_heap_diff(const HeapDiff& diff, const LeakAnswer& answer, con
   std::string text = printable(leak_sentence(answer)) + "\n";
   if (answer.leak) {
     text += "\nOne of them, from a root\n";
-    for (const HeapLeak::Step& step : answer.leak->path)
+    for (const HeapLeak::Step& step : shown_path(answer.leak->path, kLongestPath))
       fmt::format_to(std::back_inserter(text), "  {:>28}  {}\n", printable(step.via),
                      fitted(step.name, options, 32));
   }

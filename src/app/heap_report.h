@@ -24,6 +24,10 @@ Result<void> write_heap_summary(const HeapAnalysis& heap, const HeapReportOption
 Result<void> write_heap_dominators(const HeapAnalysis& heap, const HeapReportOptions& options,
                                    ByteSink& sink);
 Result<void> write_heap_strings(const HeapAnalysis& heap, const HeapReportOptions& options, ByteSink& sink);
+Result<void> write_heap_closures(const HeapAnalysis& heap, const HeapReportOptions& options, ByteSink& sink);
+// kNotFound for a snapshot without allocation stacks.
+Result<void> write_heap_allocations(const HeapAnalysis& heap, const HeapReportOptions& options,
+                                    ByteSink& sink);
 // kNotFound when no object has this id, or none is of this class; "*" is every class.
 Result<void> write_heap_retainers(const HeapAnalysis& heap, std::uint64_t id,
                                   const HeapReportOptions& options, ByteSink& sink);

@@ -19,6 +19,15 @@ class Lru { constructor(limit) { this.limit = limit; this.map = new Map(); }
 
 const ledger = new Ledger(), bus = new EventEmitter().setMaxListeners(0), cache = {}, tasks = [], waiting = [], seen = new Set();
 const lru = new Lru(500), storage = new AsyncLocalStorage(), weak = new WeakMap(), keys = [];
+class Poller { constructor(i) { this.name = 'poller' + i; this.timer = setInterval(() => this.name.length, 1e6).unref(); } }
+class Tree { constructor() { this.root = null; }
+  add(key) { const node = new Branch(key); let at = this.root; if (!at) { this.root = node; return; }
+    for (;;) { const side = key < at.key ? 'left' : 'right'; if (!at[side]) { at[side] = node; return; } at = at[side]; } } }
+class Branch { constructor(key) { this.key = key; this.left = null; this.right = null; } }
+class Client { constructor(target, i) { this.name = 'client' + i; target.addEventListener('tick', () => this.name); } }
+const tree = new Tree(), target = new EventTarget(), tenants = new Map([...'abcde'].map(name => [name, []])), samples = [];
+require('node:events').setMaxListeners(0, target);
+async function work(i) { const job = new Job(i); await gate; return job; }
 const handlers = [], gate = new Promise(() => {});
 let head = null, tail = null, first = null, text = [], warm = null;
 function subscribe(i) { const big = {rows: new Array(20).fill(i)}; bus.on('tick', function onTick() { return big.rows.length; }); }
@@ -33,6 +42,13 @@ const scenarios = {
   module_cache: () => times(rounds, i => { cache['key' + i + Math.random()] = new Session(i); }),
   promises: () => times(rounds, i => new Promise(done => waiting.push({done, job: new Job(i)}))),
   promise_chain: () => times(rounds, i => { gate.then(() => new Job(i)); }),
+  async_functions: () => times(rounds, work),
+  race: () => times(rounds, i => Promise.race([gate, Promise.resolve(new Job(i))])),
+  own_timers: () => times(rounds, i => new Poller(i)),
+  event_target: () => times(rounds, i => new Client(target, i)),
+  several_arrays: () => times(rounds, i => tenants.get('abcde'[i % 5]).push(new Job(i))),
+  tree: () => times(rounds, () => tree.add(Math.random())),
+  numbers: () => times(Math.max(rounds, samples.length), () => samples.push(Math.random())),
   static_field: () => times(rounds, i => Store.add(i)),
   list_front: () => times(rounds, () => { head = new Link(head); }),
   list_back: () => times(rounds, () => { const link = new Link(null); if (tail) tail.next = link; else first = link; tail = link; }),

@@ -8,6 +8,7 @@
 
 #include "analysis/heap/heap_analysis.h"
 #include "analysis/heap/heap_diff.h"
+#include "analysis/heap/reach.h"
 
 namespace nodescope {
 
@@ -25,6 +26,9 @@ struct HeapLeak {
   std::string holder;                     // "Ledger.entries (Map)"
   std::string owners;                     // " ← ledger (app.js)", or empty
   std::vector<Step> path;                 // from a root to one of them
+  std::uint32_t heap_class = 0;           // of the newest snapshot
+  std::uint32_t holder_node = 0;
+  std::uint32_t sample = 0;  // the one that the path leads to
 };
 
 // A class that grew, and then did not go on.
@@ -42,8 +46,9 @@ struct LeakAnswer {
 
 // `older` are the snapshots before `newest`, the first one first, and `diff` compares that one with the
 // newest.  A leak is a class of objects that grows from each snapshot to the next, most of it reached through
-// one holder.
-LeakAnswer find_leak(std::span<const HeapBaseline> older, const HeapDiff& diff, const HeapAnalysis& newest);
+// one holder.  `reach` is that of the newest.
+LeakAnswer find_leak(std::span<const HeapBaseline> older, const HeapDiff& diff, const HeapAnalysis& newest,
+                     const Reach& reach);
 
 // The answer in one sentence.
 std::string leak_sentence(const LeakAnswer& answer);

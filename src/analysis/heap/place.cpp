@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <vector>
+
 #include "base/path.h"
 
 namespace nodescope {
@@ -11,35 +13,47 @@ namespace {
 constexpr std::uint32_t kNone = HeapGraph::kNone;
 constexpr int kMostSteps = 12;
 
-bool is_global(const HeapGraph& graph, std::uint32_t node) {
-  const std::string_view name = graph.name(node);
-  return graph.type(node) == HeapNodeType::kObject &&
-         (name.starts_with("global") || name == "Object [global]");
-}
-
 // Without a class of its own: to be named by what it is a property of.
 bool is_anonymous(const HeapAnalysis& heap, std::uint32_t node) {
   const std::string_view name = heap.graph().name(node);
   return name == "Object" || name == "Array" || name == "Map" || name == "Set" || name.empty();
 }
 
-std::uint32_t internal_target(const HeapGraph& graph, std::uint32_t node, std::string_view name,
-                              std::string_view other_name) {
-  for (std::size_t edge = graph.edge_begins[node]; edge < graph.edge_begins[node + 1]; ++edge) {
-    if (graph.edge_type(edge) != HeapEdgeType::kInternal) continue;
-    const std::string_view text = graph.strings[graph.edge_names[edge]];
-    if (text == name || text == other_name) return graph.edge_targets[edge];
+std::uint32_t property_target(const HeapGraph& graph, std::uint32_t node, std::string_view name) {
+  for (std::uint32_t edge = graph.edge_begins[node]; edge < graph.edge_begins[node + 1]; ++edge) {
+    if (graph.edge_type(edge) == HeapEdgeType::kProperty && graph.strings[graph.edge_names[edge]] == name)
+      return graph.edge_targets[edge];
   }
   return kNone;
 }
 
-std::string_view script_of(const HeapGraph& graph, std::uint32_t closure) {
-  const std::uint32_t shared = internal_target(graph, closure, "shared", "shared");
-  if (shared == kNone) return {};
-  const std::uint32_t script = internal_target(graph, shared, "script", "script_or_debug_info");
-  if (script == kNone) return {};
-  const std::uint32_t name = internal_target(graph, script, "name", "name");
-  return name == kNone ? graph.name(script) : graph.name(name);
+std::uint32_t script_node_of(const HeapGraph& graph, std::uint32_t closure) {
+  const std::uint32_t shared = internal_target(graph, closure, "shared");
+  if (shared == kNone) return kNone;
+  std::uint32_t script = internal_target(graph, shared, "script");
+  if (script == kNone) script = internal_target(graph, shared, "script_or_debug_info");
+  return script;
+}
+
+// A name that was put together from pieces may still be in pieces.
+std::string text_of_string(const HeapGraph& graph, std::uint32_t node) {
+  constexpr std::size_t kLongest = 1024;
+  constexpr int kMostPieces = 64;
+  std::string text;
+  std::vector<std::uint32_t> waiting = {node};
+  for (int pieces = 0; !waiting.empty() && pieces < kMostPieces && text.size() < kLongest; ++pieces) {
+    const std::uint32_t piece = waiting.back();
+    waiting.pop_back();
+    if (graph.type(piece) != HeapNodeType::kConcatenatedString) {
+      text += graph.name(piece);
+      continue;
+    }
+    for (const std::string_view half : {"second", "first"}) {
+      const std::uint32_t target = internal_target(graph, piece, half);
+      if (target != kNone) waiting.push_back(target);
+    }
+  }
+  return text;
 }
 
 bool is_identifier(std::string_view name) {
@@ -50,11 +64,17 @@ std::string property_text(std::string_view name) {
   return is_identifier(name) ? fmt::format(".{}", name) : fmt::format("[\"{}\"]", name);
 }
 
-std::string without_dot(std::string text) {
+std::string without_dot(const std::string& text) {
   return text.starts_with('.') ? text.substr(1) : text;
 }
 
 }  // namespace
+
+bool is_global(const HeapGraph& graph, std::uint32_t node) {
+  const std::string_view name = graph.name(node);
+  return graph.type(node) == HeapNodeType::kObject &&
+         (name.starts_with("global") || name == "Object [global]");
+}
 
 bool is_context(const HeapGraph& graph, std::uint32_t node) {
   const std::string_view name = graph.name(node);
@@ -96,29 +116,40 @@ std::string node_text(const HeapAnalysis& heap, std::uint32_t node) {
   }
 }
 
+std::string script_of(const HeapGraph& graph, std::uint32_t closure) {
+  const std::uint32_t script = script_node_of(graph, closure);
+  if (script == kNone) return {};
+  const std::uint32_t name = internal_target(graph, script, "name");
+  return name == kNone ? std::string(graph.name(script)) : text_of_string(graph, name);
+}
+
+ClassOrigin origin_of_class(const HeapGraph& graph, std::uint32_t object) {
+  const std::uint32_t prototype = property_target(graph, object, "__proto__");
+  const std::uint32_t constructor =
+      prototype == kNone ? kNone : property_target(graph, prototype, "constructor");
+  if (constructor == kNone || graph.type(constructor) != HeapNodeType::kClosure) return ClassOrigin::kProgram;
+  if (script_node_of(graph, constructor) == kNone) return ClassOrigin::kNative;
+  return script_of(graph, constructor).starts_with("node:") ? ClassOrigin::kNode : ClassOrigin::kProgram;
+}
+
 namespace {
 
-// A function that was made in `context`.
-std::uint32_t closure_in(const HeapGraph& graph, std::uint32_t context) {
-  for (std::uint32_t node = 0; node < graph.node_count(); ++node) {
-    if (graph.type(node) == HeapNodeType::kClosure &&
-        internal_target(graph, node, "context", "context") == context)
-      return node;
+// Of the nearest function on the path to `node`, itself included.
+std::string script_near(const HeapGraph& graph, const Reach& reach, std::uint32_t node) {
+  const std::uint32_t place = node;
+  for (int steps = 0; node != kNone && steps < kMostSteps; node = reach.parents[node], ++steps) {
+    if (graph.type(node) != HeapNodeType::kClosure) continue;
+    std::string script = script_of(graph, node);
+    if (!script.empty()) return script;
   }
-  return kNone;
+  const auto closure = reach.closures.find(place);
+  return closure == reach.closures.end() ? std::string() : script_of(graph, closure->second);
 }
 
 }  // namespace
 
 std::string file_of(const HeapGraph& graph, const Reach& reach, std::uint32_t node) {
-  const std::uint32_t place = node;
-  for (int steps = 0; node != kNone && steps < kMostSteps; node = reach.parents[node], ++steps) {
-    if (graph.type(node) != HeapNodeType::kClosure) continue;
-    const std::string_view script = script_of(graph, node);
-    if (!script.empty()) return std::string(file_name_of(script));
-  }
-  const std::uint32_t closure = is_context(graph, place) ? closure_in(graph, place) : kNone;
-  return closure == kNone ? std::string() : std::string(file_name_of(script_of(graph, closure)));
+  return std::string(file_name_of(script_near(graph, reach, node)));
 }
 
 Place place_of(const HeapAnalysis& heap, const Reach& reach, std::uint32_t node) {

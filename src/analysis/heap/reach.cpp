@@ -40,7 +40,25 @@ class Walk {
   std::size_t next_ = 0;
 };
 
+FlatMap<std::uint32_t, std::uint32_t> closures_by_context(const HeapGraph& graph) {
+  FlatMap<std::uint32_t, std::uint32_t> closures;
+  for (std::uint32_t node = 0; node < graph.node_count(); ++node) {
+    if (graph.type(node) != HeapNodeType::kClosure) continue;
+    const std::uint32_t context = internal_target(graph, node, "context");
+    if (context != HeapGraph::kNone) closures.try_emplace(context, node);
+  }
+  return closures;
+}
+
 }  // namespace
+
+std::uint32_t internal_target(const HeapGraph& graph, std::uint32_t node, std::string_view name) {
+  for (std::uint32_t edge = graph.edge_begins[node]; edge < graph.edge_begins[node + 1]; ++edge) {
+    if (graph.edge_type(edge) == HeapEdgeType::kInternal && graph.strings[graph.edge_names[edge]] == name)
+      return graph.edge_targets[edge];
+  }
+  return HeapGraph::kNone;
+}
 
 Reach derive_reach(const HeapGraph& graph) {
   Reach reach;
@@ -55,6 +73,7 @@ Reach derive_reach(const HeapGraph& graph) {
   walk.walk();
   walk.start(graph.root);
   walk.walk();
+  reach.closures = closures_by_context(graph);
   return reach;
 }
 

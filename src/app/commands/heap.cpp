@@ -64,7 +64,7 @@ Result<void> report_diff(const Options& options) {
     older.emplace_back(HeapAnalysis(*graph), heap.interfaces());
   }
   const HeapDiff diff = derive_heap_diff(older.front(), heap);
-  const LeakAnswer answer = find_leak(older, diff, heap);
+  const LeakAnswer answer = find_leak(older, diff, heap, derive_reach(heap.graph()));
   return write_output(options.output,
                       [&](ByteSink& sink) { return write_heap_diff(diff, answer, options.fitted(), sink); });
 }
@@ -149,6 +149,14 @@ void add_heap_command(CLI::App& app, Run& run) {
   add_command(*heap, run,
               {"strings", "List the texts that are in memory more than once.",
                "Example\n  nodescope heap strings app.heapsnapshot", with(write_heap_strings)});
+  add_command(*heap, run,
+              {"closures", "List the variables that functions keep alive, with what they retain.",
+               "Example\n  nodescope heap closures app.heapsnapshot", with(write_heap_closures)});
+  add_command(*heap, run,
+              {"allocations",
+               "List the functions that allocated what is in memory, of a snapshot that was taken while "
+               "allocations were tracked.",
+               "Example\n  nodescope heap allocations app.heaptimeline", with(write_heap_allocations)});
   add_command(*heap, run,
               {"retainers", "Show what refers to an object, and how a root reaches it.",
                "Example\n  nodescope heap retainers @4711 app.heapsnapshot", report_retainers, "NODE",

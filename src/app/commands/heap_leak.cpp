@@ -82,7 +82,7 @@ Result<void> run_leak(const Options& options) {
   for (std::size_t i = 0; i + 1 < graphs->size(); ++i)
     older.emplace_back(HeapAnalysis((*graphs)[i]), newest.interfaces());
   const HeapDiff diff = derive_heap_diff(older.front(), newest);
-  const LeakAnswer answer = find_leak(older, diff, newest);
+  const LeakAnswer answer = find_leak(older, diff, newest, derive_reach(newest.graph()));
   HeapReportOptions report = options.report;
   if (options.output == "-" && standard_output_is_terminal()) report.columns = terminal_columns();
   return write_output(options.output,

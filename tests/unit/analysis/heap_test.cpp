@@ -162,7 +162,7 @@ LeakAnswer answer_of(const std::vector<Program>& programs) {
     const HeapGraph graph = programs[i].graph();
     older.emplace_back(HeapAnalysis(graph), heap.interfaces());
   }
-  return find_leak(older, derive_heap_diff(older.front(), heap), heap);
+  return find_leak(older, derive_heap_diff(older.front(), heap), heap, derive_reach(heap.graph()));
 }
 
 TEST(HeapLeak, NamesTheOwnClassAndItsHolder) {
@@ -196,6 +196,83 @@ TEST(HeapLeak, ThreeSnapshotsTellGrowthFromAStep) {
   EXPECT_FALSE(answer_of({{100}, {1100}, {300}}).leak);
   EXPECT_FALSE(answer_of({{500}, {500}, {500, false}}).leak);
   EXPECT_THAT(leak_sentence(answer_of({{500}, {100}})), HasSubstr("the heap shrank by"));
+}
+
+// A list: `links` of them, each with an order, from a variable on; or a tree where `forks` says so.
+HeapGraph chain(std::uint32_t links, bool forks) {
+  using enum HeapNodeType;
+  HeapGraphBuilder b;
+  const auto edge = [&](HeapEdgeType type, const char* name, std::uint32_t to) {
+    b.add_edge(type, b.intern(name), to);
+  };
+  b.add_node({kSynthetic, b.intern(""), 1, 0});
+  b.add_edge(HeapEdgeType::kElement, 1, 1);
+  b.add_node({kObject, b.intern("global / "), 3, 100});
+  edge(HeapEdgeType::kProperty, "queue", 2);
+  b.add_node({kObject, b.intern("Queue"), 5, 24});
+  edge(HeapEdgeType::kProperty, "first", 3);
+  for (std::uint32_t i = 0; i < links; ++i) {
+    b.add_node({kHidden, b.intern("system / PromiseReaction"), 11 + 4 * i, 40});
+    edge(HeapEdgeType::kInternal, "payload", 4 + 2 * i);
+    const auto child = [&](std::uint32_t link) {
+      if (link < links) edge(HeapEdgeType::kInternal, "next", 3 + 2 * link);
+    };
+    child(forks ? 2 * i + 1 : i + 1);
+    if (forks) child(2 * i + 2);
+    b.add_node({kObject, b.intern("Order"), 13 + 4 * i, 80});
+  }
+  return *std::move(b).finish();
+}
+
+TEST(HeapLeak, OfAListIsHeldByWhatRefersToItsFirstLink) {
+  for (const bool forks : {false, true}) {
+    const HeapGraph newest = chain(1000, forks);
+    const HeapAnalysis heap(newest);
+    const HeapGraph before = chain(50, forks);
+    std::vector<HeapBaseline> older;
+    older.emplace_back(HeapAnalysis(before), heap.interfaces());
+    const LeakAnswer answer =
+        find_leak(older, derive_heap_diff(older.front(), heap), heap, derive_reach(newest));
+    ASSERT_TRUE(answer.leak);
+    EXPECT_EQ(answer.leak->name, "Order");
+    EXPECT_EQ(answer.leak->count_delta, 950);
+    EXPECT_EQ(answer.leak->holder, "global.queue (Queue)");
+  }
+}
+
+// An array of numbers: no object is new.
+HeapGraph numbers(std::uint64_t bytes) {
+  using enum HeapNodeType;
+  HeapGraphBuilder b;
+  b.add_node({kSynthetic, b.intern(""), 1, 0});
+  b.add_edge(HeapEdgeType::kElement, 1, 1);
+  b.add_node({kObject, b.intern("global / "), 3, 100});
+  b.add_edge(HeapEdgeType::kProperty, b.intern("times"), 2);
+  b.add_node({kObject, b.intern("Array"), 5, 32});
+  b.add_edge(HeapEdgeType::kInternal, b.intern("elements"), 3);
+  b.add_node({kArray, b.intern("(object elements)"), bytes, bytes});
+  return *std::move(b).finish();
+}
+
+LeakAnswer answer_of_numbers(const std::vector<std::uint64_t>& bytes) {
+  const HeapGraph newest = numbers(bytes.back());
+  const HeapAnalysis heap(newest);
+  std::vector<HeapBaseline> older;
+  for (std::size_t i = 0; i + 1 < bytes.size(); ++i) {
+    const HeapGraph graph = numbers(bytes[i]);
+    older.emplace_back(HeapAnalysis(graph), heap.interfaces());
+  }
+  return find_leak(older, derive_heap_diff(older.front(), heap), heap, derive_reach(newest));
+}
+
+TEST(HeapLeak, OneObjectThatGrowsIsNamed) {
+  const LeakAnswer answer = answer_of_numbers({100'001, 500'001, 900'001});
+  ASSERT_TRUE(answer.leak);
+  EXPECT_EQ(answer.leak->name, "Array");
+  EXPECT_EQ(answer.leak->count_delta, 0);
+  EXPECT_EQ(leak_sentence(answer), "global.times (Array) grew by 781.2 KB");
+  EXPECT_FALSE(answer_of_numbers({100'001, 900'001, 900'001}).leak);
+  EXPECT_FALSE(answer_of_numbers({900'001, 100'001}).leak);
 }
 
 TEST(HeapDiff, CountsByIdAndClass) {
