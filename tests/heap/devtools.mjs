@@ -1,6 +1,7 @@
 // What Chrome DevTools' own engine says of heap snapshots, as JSON on standard output.
 //   node devtools.mjs ENGINE SNAPSHOT           every class, every object
 //   node devtools.mjs ENGINE OLDER NEWER        the rows of the comparison
+//   node devtools.mjs --classes ENGINE SNAPSHOT every class, without the objects
 // ENGINE is front_end/entrypoints/heap_snapshot_worker of npm's chrome-devtools-frontend, bundled (see devtools_test.py).
 import {createReadStream} from 'node:fs';
 import {pathToFileURL} from 'node:url';
@@ -12,7 +13,8 @@ if (!isMainThread) {
   new HeapSnapshot.SecondaryInitManager(workerData.port);
 } else {
   globalThis.location ??= {search: '', href: 'about:blank', pathname: ''};
-  const [enginePath, ...snapshots] = process.argv.slice(2);
+  const onlyClasses = process.argv[2] === '--classes';
+  const [enginePath, ...snapshots] = process.argv.slice(onlyClasses ? 3 : 2);
   const engine = pathToFileURL(enginePath).href;
   const {HeapSnapshotLoader} = await import(engine);
 
@@ -37,7 +39,7 @@ if (!isMainThread) {
   const newest = await open(snapshots.at(-1));
   if (snapshots.length === 1) {
     const node = newest.createNode(0), dominator = newest.createNode(0), objects = [];
-    for (let i = 0; i < newest.nodeCount; ++i) {
+    for (let i = 0; i < newest.nodeCount && !onlyClasses; ++i) {
       node.nodeIndex = i * newest.nodeFieldCount;
       dominator.nodeIndex = node.dominatorIndex();
       objects.push([node.id(), node.selfSize(), node.retainedSize(), dominator.id(), node.distance(), node.className()]);
