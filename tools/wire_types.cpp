@@ -1,5 +1,5 @@
 // Prints the TypeScript that the page is compiled with.
-#include "page/wire_types.h"
+#include "page/typescript/wire_types.h"
 
 #include <cstdio>
 

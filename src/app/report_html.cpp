@@ -93,6 +93,17 @@ Result<void> ReportHtml::add(const std::string& name, const Profile& profile) {
   return sink_.write("</script>\n");
 }
 
+Result<void> ReportHtml::add_reply(const std::string& question, std::string_view reply) {
+  if (auto done = begin(); !done) return done;
+  auto done = sink_.write(fmt::format(
+      "<script type=\"application/octet-stream;base64\" data-question=\"{}\">", escaped(question)));
+  if (!done) return done;
+  Base64Sink base64(sink_);
+  if (done = base64.write(reply); !done) return done;
+  if (done = base64.finish(); !done) return done;
+  return sink_.write("</script>\n");
+}
+
 Result<void> ReportHtml::finish() {
   if (auto done = begin(); !done) return done;
   return sink_.write(std::string_view(page_).substr(page_.find(kDataMark) + kDataMark.size()));

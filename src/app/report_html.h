@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/byte_sink.h"
 #include "base/result.h"
@@ -15,6 +16,9 @@ class ReportHtml {
 
   // In the order in which the page shows them.  `name` is untrusted text.
   Result<void> add(const std::string& name, const Profile& profile);
+
+  // Instead: what the page would ask a server about a heap, and its reply.
+  Result<void> add_reply(const std::string& question, std::string_view reply);
 
   // Without it the page is cut.
   Result<void> finish();

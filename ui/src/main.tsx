@@ -3,6 +3,9 @@ import { render } from 'preact';
 import { bytes } from './app/format';
 import { Store, StoreContext } from './app/store';
 import { startTheme } from './app/theme';
+import { HeapEngine } from './heap/engine';
+import { HeapStore, HeapStoreContext } from './heap/store';
+import { HeapApp } from './heap/HeapApp';
 import { App } from './views/App';
 import { Engine } from './wire/engine';
 import { findRecordings, readEngine } from './wire/recordings';
@@ -25,9 +28,22 @@ async function openAll(engine: Engine): Promise<About[]> {
   return files;
 }
 
+async function showHeap(engine: HeapEngine): Promise<void> {
+  say('Reading the heap');
+  const store = new HeapStore(engine, await engine.ask({ view: 'about' }));
+  render(
+    <HeapStoreContext.Provider value={store}>
+      <HeapApp />
+    </HeapStoreContext.Provider>,
+    root,
+  );
+}
+
 async function start(): Promise<void> {
   startTheme();
   say('Starting');
+  const heap = await HeapEngine.find();
+  if (heap) return showHeap(heap);
   const engine = new Engine();
   await engine.start(await readEngine());
   const store = new Store(engine, await openAll(engine));
@@ -39,4 +55,4 @@ async function start(): Promise<void> {
   );
 }
 
-start().catch((error: Error) => say(`This recording could not be shown: ${error.message}`, true));
+start().catch((error: Error) => say(`This could not be shown: ${error.message}`, true));

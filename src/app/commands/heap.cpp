@@ -4,17 +4,15 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
-#include <list>
 #include <memory>
 #include <vector>
 
 #include "app/commands/heap_live.h"
 #include "app/function_report.h"
+#include "app/heap_inputs.h"
 #include "app/heap_report.h"
-#include "app/input.h"
 #include "app/output.h"
 #include "base/text.h"
-#include "formats/read_heap.h"
 #include "os/terminal.h"
 
 namespace nodescope {
@@ -51,20 +49,12 @@ Result<void> report_retainers(const HeapAnalysis& heap, const Options& options, 
   return write_heap_retainers(heap, *id, options.fitted(), sink);
 }
 
-// The last one first: its shapes of plain objects name those of all.  Of the others only what is compared
-// stays.
 Result<void> report_diff(const Options& options) {
-  const auto newest = read_heap_input(options.inputs.back());
-  if (!newest) return std::unexpected(newest.error());
-  const HeapAnalysis heap(*newest);
-  std::vector<HeapBaseline> older;
-  for (std::size_t i = 0; i + 1 < options.inputs.size(); ++i) {
-    const auto graph = read_heap_input(options.inputs[i]);
-    if (!graph) return std::unexpected(graph.error());
-    older.emplace_back(HeapAnalysis(*graph), heap.interfaces());
-  }
-  const HeapDiff diff = derive_heap_diff(older.front(), heap);
-  const LeakAnswer answer = find_leak(older, diff, heap, derive_reach(heap.graph()));
+  const auto snapshots = read_heap_snapshots(options.inputs);
+  if (!snapshots) return std::unexpected(snapshots.error());
+  const HeapAnalysis& heap = *snapshots->heap;
+  const HeapDiff diff = derive_heap_diff(snapshots->older.front(), heap);
+  const LeakAnswer answer = find_leak(snapshots->older, diff, heap, derive_reach(heap.graph()));
   return write_output(options.output,
                       [&](ByteSink& sink) { return write_heap_diff(diff, answer, options.fitted(), sink); });
 }
@@ -113,18 +103,6 @@ void add_diff_part(CLI::App& heap, Run& run) {
 }
 
 }  // namespace
-
-Result<HeapGraph> read_heap_input(const std::string& path) {
-  auto source = open_input(path);
-  if (!source) return std::unexpected(std::move(source.error()));
-  const ByteSource& named = **source;
-  const std::string name(named.name());
-  Result<HeapGraph> graph = fail(ErrorCode::kSystem, "not read");
-  with_read_options(named,
-                    [&](const ReadOptions& options) { graph = read_heap(std::move(*source), options); });
-  if (graph) print_diagnostics(graph->diagnostics, name);
-  return graph;
-}
 
 void add_heap_command(CLI::App& app, Run& run) {
   CLI::App* heap =

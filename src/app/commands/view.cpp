@@ -1,7 +1,9 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "app/commands/command.h"
+#include "app/heap_inputs.h"
 #include "app/help.h"
 #include "app/input.h"
 #include "app/output.h"
@@ -10,6 +12,7 @@
 #include "app/server/recordings.h"
 #include "app/show_page.h"
 #include "app/source_files.h"
+#include "page/heap/report.h"
 
 namespace nodescope {
 
@@ -57,9 +60,28 @@ Result<void> write_report(const Options& options) {
   return (*file)->commit();
 }
 
+// A heap of gigabytes is no page: what it holds in aggregate, its largest objects and who holds them.
+Result<void> write_heap_report(const page::HeapSession& heap, const std::string& path) {
+  const auto write = [&](ByteSink& sink) -> Result<void> {
+    ReportHtml report(sink);
+    for (const std::string& question : page::questions_of_a_report(heap)) {
+      if (auto added = report.add_reply(question, heap.ask(question)); !added) return added;
+    }
+    return report.finish();
+  };
+  // It holds strings of the process, passwords too.
+  return write_output(path, write, Readers::kOwner);
+}
+
 Result<void> view(const Options& options) {
+  const std::vector<std::string> inputs = inputs_of(options.inputs);
+  if (!options.output.empty() && std::ranges::all_of(inputs, is_heap_input)) {
+    auto recordings = server::read_recordings_or_heap(options.inputs, options.selection);
+    if (!recordings) return std::unexpected(recordings.error());
+    return write_heap_report(*recordings->heap, options.output);
+  }
   if (!options.output.empty()) return write_report(options);
-  auto recordings = server::read_recordings(options.inputs, options.selection);
+  auto recordings = server::read_recordings_or_heap(options.inputs, options.selection);
   if (!recordings) return std::unexpected(recordings.error());
   return show_page(std::move(*recordings), {options.port, !options.no_open});
 }
@@ -68,12 +90,15 @@ Result<void> view(const Options& options) {
 
 void add_view_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand(
-      "view",
-      "Show profiles in the browser: heat map, flame graph, tables. Only this machine can reach the page.");
+  CLI::App* command = app.add_subcommand("view",
+                                         "Show profiles or heap snapshots in the browser: heat map, flame "
+                                         "graph, tables; classes, objects and what "
+                                         "holds them. Only this machine can reach the page.");
   command->group("Look");
-  command->add_option("FILE", options->inputs,
-                      "Profiles of any format; several can be compared; - or nothing for standard input");
+  command->add_option(
+      "FILE", options->inputs,
+      "Profiles of any format, or heap snapshots; several can be compared; - or nothing for standard "
+      "input");
   command
       ->add_option("-o,--output", options->output,
                    "Write one HTML file instead, which needs neither nodescope nor a network")
@@ -91,6 +116,7 @@ void add_view_command(CLI::App& app, Run& run) {
       "Examples\n"
       "  nodescope view app.nscope\n"
       "  nodescope view before.cpuprofile after.cpuprofile\n"
+      "  nodescope view before.heapsnapshot after.heapsnapshot\n"
       "  nodescope view perf.data -o report.html      to mail it");
   command->callback([options, &run] { run = [options] { return view(*options); }; });
 }

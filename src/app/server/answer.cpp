@@ -31,11 +31,15 @@ Answer redirect(std::string location) {
   return answer;
 }
 
-Answer list(const std::vector<Recording>& recordings) {
+Answer list(const Recordings& recordings) {
   StringSink text;
   json::Writer json(text);
   json.begin_array();
-  for (const Recording& recording : recordings) {
+  if (recordings.heap != nullptr) {
+    for (const std::string& name : recordings.heap->names())
+      json.begin_object().key("name").string(name).key("heap").boolean(true).end_object();
+  }
+  for (const Recording& recording : recordings.list) {
     json.begin_object();
     json.key("name").string(recording.name);
     json.key("bytes").count(recording.bytes.size());
@@ -75,12 +79,18 @@ Answer Content::answer(const Route& route, const Gate& gate, bool takes_gzip) {
     case Resource::kOpening:
       return redirect(fmt::format("/{}/", gate.token));
     case Resource::kRecordingList:
-      return list(recordings_.list);
+      return list(recordings_);
     case Resource::kRecording:
       if (route.recording >= recordings_.list.size()) break;
       return with_borrowed("application/octet-stream", recordings_.list[route.recording].bytes);
     case Resource::kSource:
       return source(recordings_.sources, route);
+    case Resource::kHeapAnswer: {
+      if (recordings_.heap == nullptr) break;
+      Answer reply = with_text(200, recordings_.heap->ask(route.question));
+      reply.type = "application/octet-stream";
+      return reply;
+    }
   }
   return server::answer(Refusal{404, "There is no such recording."});
 }

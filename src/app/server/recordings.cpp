@@ -1,9 +1,11 @@
 #include "app/server/recordings.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string_view>
 
+#include "app/heap_inputs.h"
 #include "app/input.h"
 #include "formats/recording/recording.h"
 #include "formats/recording/recording_reader.h"
@@ -77,6 +79,22 @@ Result<Recordings> read_recordings(const std::vector<std::string>& paths, const 
     recording->name = names[i];
     recordings.list.push_back(std::move(*recording));
   }
+  return recordings;
+}
+
+Result<Recordings> read_recordings_or_heap(const std::vector<std::string>& paths,
+                                           const SelectionOptions& selection) {
+  const std::vector<std::string> inputs = inputs_of(paths);
+  const auto heaps = std::ranges::count_if(inputs, is_heap_input);
+  if (heaps == 0) return read_recordings(paths, selection);
+  if (heaps != std::ssize(inputs))
+    return fail(ErrorCode::kUsage, "heap snapshots and profiles cannot be shown together");
+  if (selection != SelectionOptions{})
+    return fail(ErrorCode::kUsage, "options that select samples make no sense for a heap snapshot");
+  auto snapshots = read_heap_snapshots(inputs);
+  if (!snapshots) return std::unexpected(snapshots.error());
+  Recordings recordings;
+  recordings.heap = std::make_unique<const page::HeapSession>(std::move(*snapshots));
   return recordings;
 }
 

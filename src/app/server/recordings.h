@@ -1,11 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "app/selection_options.h"
 #include "app/source_files.h"
 #include "base/result.h"
+#include "page/heap/session.h"
 
 namespace nodescope::server {
 
@@ -17,7 +19,13 @@ struct Recording {
 struct Recordings {
   std::vector<Recording> list;
   SourceFiles sources;
+  // Instead of recordings: heap snapshots, which stay here and answer what the page asks.
+  std::unique_ptr<const page::HeapSession> heap = nullptr;
 };
+
+// Heap snapshots where the files are such.
+Result<Recordings> read_recordings_or_heap(const std::vector<std::string>& paths,
+                                           const SelectionOptions& selection);
 
 // Reads profiles of any format; standard input where none is named.  A .nscope file of which all is wanted
 // stays as it is, damage included: the page reads it with the same code and tells the same about it.

@@ -72,6 +72,12 @@ std::expected<Route, Refusal> route_below(std::string_view rest) {
   const bool has_query = mark < rest.size();
   if (path.empty()) return Route{.resource = Resource::kPage, .path = {}, .generated = {}};
   if (path == "source" && has_query) return route_source(rest.substr(mark + 1));
+  if (path == "heap" && has_query) {
+    return Route{.resource = Resource::kHeapAnswer,
+                 .path = {},
+                 .generated = {},
+                 .question = std::string(rest.substr(mark + 1))};
+  }
   if (has_query || !path.starts_with(kRecordings)) return std::unexpected(kNotFound);
   if (path == kRecordings) return Route{.resource = Resource::kRecordingList, .path = {}, .generated = {}};
   if (path[kRecordings.size()] != '/') return std::unexpected(kNotFound);

@@ -37,6 +37,7 @@ enum class Resource : std::uint8_t {
   kRecordingList,
   kRecording,
   kSource,
+  kHeapAnswer,
 };
 
 struct Route {
@@ -44,6 +45,7 @@ struct Route {
   std::size_t recording = 0;  // of kRecording; may be one that is not there
   std::string path;           // of kSource
   std::string generated;  // of kSource: the file whose source map leads there; empty: `path` is one itself
+  std::string question = {};  // of kHeapAnswer
 
   bool operator==(const Route&) const = default;
 };

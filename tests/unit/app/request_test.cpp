@@ -28,6 +28,8 @@ TEST_F(RouteTest, EveryResourceHasOnePath) {
   EXPECT_EQ(ask_below("recordings"), (Route{Resource::kRecordingList, 0, "", ""}));
   EXPECT_EQ(ask_below("recordings/0"), (Route{Resource::kRecording, 0, "", ""}));
   EXPECT_EQ(ask_below("recordings/12"), (Route{Resource::kRecording, 12, "", ""}));
+  EXPECT_EQ(ask_below("heap?view=about&class=3"),
+            (Route{Resource::kHeapAnswer, 0, "", "", "view=about&class=3"}));
   EXPECT_EQ(ask_below("source?path=%2Fapp%2Fa+b%2B.js"), (Route{Resource::kSource, 0, "/app/a b+.js", ""}));
   EXPECT_EQ(ask_below("source?path=%2Fa.ts&of=file%3A%2F%2F%2Fa.js"),
             (Route{Resource::kSource, 0, "/a.ts", "file:///a.js"}));

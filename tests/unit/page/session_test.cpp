@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "page/reply.h"
 #include "page/table_rows.h"
-#include "page/wire_types.h"
+#include "page/typescript/wire_types.h"
 #include "support/profiles.h"
 
 namespace nodescope::page {

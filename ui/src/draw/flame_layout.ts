@@ -4,10 +4,12 @@ import type { Tree } from '../wire/views';
 
 export const kRowHeight = 19;
 
-export class FlameLayout {
+export type Boxes = Pick<Tree, 'depth' | 'parent' | 'nodeDepth' | 'start' | 'width'>;
+
+export class FlameLayout<T extends Boxes = Tree> {
   private readonly levels: Uint32Array; // the first node of each depth, and the end
 
-  constructor(readonly tree: Tree) {
+  constructor(readonly tree: T) {
     const count = tree.parent.length;
     this.levels = new Uint32Array(tree.depth + 2).fill(count);
     for (let i = count - 1; i >= 0; i--) this.levels[tree.nodeDepth[i]] = i;

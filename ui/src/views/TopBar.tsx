@@ -10,7 +10,7 @@ import type { Dialog } from './App';
 import { ExportMenu } from './ExportMenu';
 import { Switch } from './parts';
 
-function Logo() {
+export function Logo() {
   return (
     <div class="logo">
       <svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true">
@@ -24,6 +24,17 @@ function Logo() {
       </svg>
       nodescope
     </div>
+  );
+}
+
+export function ThemeButton() {
+  return (
+    <button type="button" class="btn icon" title="Light or dark (T)" aria-label="Light or dark" onClick={toggleTheme}>
+      <svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true">
+        <circle cx="7" cy="7" r="5.5" fill="none" stroke="currentColor" stroke-width="1.5" />
+        <path d="M7 1.5a5.5 5.5 0 010 11z" fill="currentColor" />
+      </svg>
+    </button>
   );
 }
 
@@ -136,12 +147,7 @@ export function TopBar({ search, show }: { search: RefObject<HTMLInputElement>; 
       <button type="button" class="btn icon" title="Keys and help (?)" aria-label="Keys and help" onClick={() => show('help')}>
         ?
       </button>
-      <button type="button" class="btn icon" title="Light or dark (T)" aria-label="Light or dark" onClick={toggleTheme}>
-        <svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true">
-          <circle cx="7" cy="7" r="5.5" fill="none" stroke="currentColor" stroke-width="1.5" />
-          <path d="M7 1.5a5.5 5.5 0 010 11z" fill="currentColor" />
-        </svg>
-      </button>
+      <ThemeButton />
     </header>
   );
 }

@@ -6,7 +6,7 @@ export interface Source {
   read(): Promise<ArrayBuffer>;
 }
 
-function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
+export function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   const compact = text.trim();
   const native = (Uint8Array as { fromBase64?: (text: string) => Uint8Array<ArrayBuffer> }).fromBase64;
   if (native) return native.call(Uint8Array, compact);
@@ -31,7 +31,7 @@ export async function readEngine(): Promise<ArrayBuffer> {
 }
 
 function embedded(): Source[] {
-  return [...document.querySelectorAll<HTMLScriptElement>('script[type="application/octet-stream;base64"]')].map((element) => ({
+  return [...document.querySelectorAll<HTMLScriptElement>('script[type="application/octet-stream;base64"][data-name]')].map((element) => ({
     name: element.dataset.name ?? 'recording',
     bytes: Math.floor(((element.textContent ?? '').length * 3) / 4),
     async read() {
@@ -42,15 +42,26 @@ function embedded(): Source[] {
   }));
 }
 
-async function fetched(path: string): Promise<Response> {
+export async function fetched(path: string): Promise<Response> {
   const response = await fetch(path, { cache: 'no-store' });
   if (!response.ok) throw new Error(`${path}: ${response.status} ${(await response.text()).trim()}`);
   return response;
 }
 
+// Heap snapshots stay with the server, which answers for them.
+export interface Listed {
+  name: string;
+  bytes?: number;
+  heap?: boolean;
+}
+
+export async function listed(): Promise<Listed[]> {
+  return (await fetched('recordings')).json();
+}
+
 async function served(): Promise<Source[]> {
-  const list: { name: string; bytes: number }[] = await (await fetched('recordings')).json();
-  return list.map(({ name, bytes }, index) => ({
+  const list = await listed();
+  return list.map(({ name, bytes = 0 }, index) => ({
     name,
     bytes,
     async read() {

@@ -1,9 +1,10 @@
-#include "page/wire_types.h"
+#include "page/typescript/wire_types.h"
 
 #include <fmt/format.h>
 
 #include <set>
 
+#include "page/heap/views.h"
 #include "page/views.h"
 
 namespace nodescope::page {
@@ -85,18 +86,27 @@ class TypeWriter {
   std::set<std::string_view> has_words_;
 };
 
+// "about: About;": what each view replies.
+template <typename Views>
+std::string replies_of(TypeWriter& writer, const Views& views) {
+  std::string replies;
+  const auto add = [&]<template <typename> typename View, typename Reply>(const View<Reply>& view) {
+    writer.add<Reply>();
+    replies += fmt::format("  {}: {};\n", view.name, wire_name(static_cast<const Reply*>(nullptr)));
+  };
+  std::apply([&](const auto&... view) { (add(view), ...); }, views);
+  return replies;
+}
+
 }  // namespace
 
 std::string wire_types() {
   TypeWriter writer;
-  std::string replies;
-  const auto add = [&]<typename Reply>(const View<Reply>& view) {
-    writer.add<Reply>();
-    replies += fmt::format("  {}: {};\n", view.name, wire_name(static_cast<const Reply*>(nullptr)));
-  };
-  std::apply([&](const auto&... views) { (add(views), ...); }, kViews);
+  const std::string replies = replies_of(writer, kViews);
+  const std::string heap_replies = replies_of(writer, kHeapViews);
   return std::move(writer.text()) +
-         fmt::format("// By the view= of a question.\nexport interface Replies {{\n{}}}\n", replies);
+         fmt::format("// By the view= of a question.\nexport interface Replies {{\n{}}}\n\n", replies) +
+         fmt::format("// The same of heap snapshots.\nexport interface HeapReplies {{\n{}}}\n", heap_replies);
 }
 
 }  // namespace nodescope::page
