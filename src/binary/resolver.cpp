@@ -6,7 +6,6 @@
 
 #include "base/path.h"
 #include "base/text.h"
-#include "binary/embedded_builtins.h"
 #include "binary/generated_code.h"
 
 namespace nodescope {
@@ -19,22 +18,9 @@ bool is_vdso_path(std::string_view path) {
   return path.starts_with("[vdso");
 }
 
-// In a binary without PT_LOAD segments the sections say it.
-std::optional<FileAddress> address_of(const ElfFile& file, FileOffset offset) {
-  if (const auto address = file.to_address(offset)) return address;
-  if (!file.loads().empty()) return std::nullopt;
-  for (std::size_t i = 0; i < file.section_count(); ++i) {
-    const auto section = file.section(i);
-    if (!section || !section->executable()) continue;
-    const std::uint64_t inside = offset - section->offset;
-    if (offset >= section->offset && inside < section->size_bytes) return section->address + inside;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
-struct Resolver::Image {
+struct Resolver::Mapped {
   std::string path;
   std::optional<BuildId> build_id;
   std::int32_t pid = 0;
@@ -42,11 +28,7 @@ struct Resolver::Image {
   std::string_view module;
 
   bool loaded = false;
-  std::optional<OwnedElf> binary;
-  std::optional<OwnedElf> debug;
-  SymbolTable symbols;
-  std::optional<UnwindTable> unwind;
-  std::optional<Range<FileOffset>> embedded_builtins;
+  std::optional<Image> binary;
   FlatMap<std::uint64_t, ResolvedSymbolId>
       resolved;  // by the symbol's address in the binary, its text in a map
   ResolvedSymbolId unknown;
@@ -79,7 +61,7 @@ ImageId Resolver::intern_image(std::string_view path, const std::optional<BuildI
   if (build_id && !generated) key += '\0' + build_id->to_hex();
   const auto [entry, added] = image_ids_.try_emplace(std::move(key), ImageId{images_.size()});
   if (!added) return entry->second;
-  auto image = std::make_unique<Image>();
+  auto image = std::make_unique<Mapped>();
   image->path = generated ? entry->first : std::string(path);
   image->build_id = build_id;
   image->pid = pid;
@@ -153,17 +135,16 @@ void Resolver::load_dump(GeneratedCode& code) {
   code.timeline->advance(UINT64_MAX);
 }
 
-void Resolver::load(Image& image) {
+void Resolver::load(Mapped& image) {
   image.loaded = true;
   if (options_.files == nullptr) return;
-  image.binary = open_binary(image);
-  if (!image.binary) return;
-  const ElfFile& file = image.binary->file();
-  image.debug = find_debug_file(file, image.path, options_.search, *options_.files);
-  image.symbols = SymbolTable::build(file, image.debug ? &image.debug->file() : nullptr);
+  auto binary = open_binary(image);
+  if (!binary) return;
+  auto debug = find_debug_file(binary->file(), image.path, options_.search, *options_.files);
+  image.binary.emplace(std::move(*binary), std::move(debug));
 }
 
-std::optional<OwnedElf> Resolver::open_binary(const Image& image) {
+std::optional<OwnedElf> Resolver::open_binary(const Mapped& image) {
   std::vector<std::string> paths;
   if (is_vdso_path(image.path)) {
     // That of this machine may be another one: it counts only by its build id.
@@ -189,7 +170,7 @@ std::optional<OwnedElf> Resolver::open_binary(const Image& image) {
   return std::nullopt;
 }
 
-std::optional<OwnedElf> Resolver::open_if_same(const Image& image, const std::string& path) {
+std::optional<OwnedElf> Resolver::open_if_same(const Mapped& image, const std::string& path) {
   auto source = options_.files->open(path);
   if (!source) return std::nullopt;
   auto binary = OwnedElf::read(std::move(*source));
@@ -199,23 +180,22 @@ std::optional<OwnedElf> Resolver::open_if_same(const Image& image, const std::st
 }
 
 ResolvedSymbolId Resolver::resolve(const MappedImage& mapped, Address address) {
-  Image& image = *images_[mapped.image.index()];
+  Mapped& image = *images_[mapped.image.index()];
   return image.generated ? resolve_generated(image, address)
                          : resolve_in_binary(image, mapped.offset_of(address));
 }
 
-ResolvedSymbolId Resolver::resolve_in_binary(Image& image, FileOffset offset) {
+ResolvedSymbolId Resolver::resolve_in_binary(Mapped& image, FileOffset offset) {
   if (!image.loaded) load(image);
   if (!image.binary) return image.unknown;
-  const auto address = address_of(image.binary->file(), offset);
-  const auto symbol = address ? image.symbols.find(*address) : std::nullopt;
+  const auto symbol = image.binary->symbol_at(offset);
   if (!symbol) return image.unknown;
   const auto [entry, added] = image.resolved.try_emplace(symbol->address.value);
   if (added) entry->second = add_symbol({keep(display_name(*symbol)), image.module, std::nullopt});
   return entry->second;
 }
 
-ResolvedSymbolId Resolver::resolve_generated(Image& image, Address address) {
+ResolvedSymbolId Resolver::resolve_generated(Mapped& image, Address address) {
   GeneratedCode& code = generated_code_of(image.pid);
   if (!code.dump_loaded) load_dump(code);
   ResolvedSymbol symbol{{}, image.module, std::nullopt};
@@ -259,25 +239,15 @@ bool Resolver::is_generated(ImageId image) const {
   return images_[image.index()]->generated;
 }
 
-Resolver::Binary Resolver::binary(ImageId id) {
-  Image& image = *images_[id.index()];
-  if (image.generated) return {};
+Image* Resolver::binary(ImageId id) {
+  Mapped& image = *images_[id.index()];
+  if (image.generated) return nullptr;
   if (!image.loaded) load(image);
-  if (!image.binary) return {};
-  const ElfFile& file = image.binary->file();
-  if (!image.unwind) {
-    image.unwind = UnwindTable::build(file);
-    if (const auto builtins = find_embedded_builtins(file)) {
-      if (const auto begin = file.to_offset(builtins->begin)) {
-        image.embedded_builtins = Range<FileOffset>{*begin, *begin + builtins->size_bytes()};
-      }
-    }
-  }
-  return {&file, &*image.unwind, image.embedded_builtins};
+  return image.binary ? &*image.binary : nullptr;
 }
 
 std::span<const std::byte> Resolver::generated_code(ImageId id, Address address) {
-  const Image& image = *images_[id.index()];
+  const Mapped& image = *images_[id.index()];
   if (!image.generated) return {};
   GeneratedCode& code = generated_code_of(image.pid);
   const JitCode* jitted = code.timeline ? code.timeline->find(address) : nullptr;

@@ -15,12 +15,11 @@
 #include "binary/address_space.h"
 #include "binary/build_id.h"
 #include "binary/debug_files.h"
-#include "binary/eh_frame.h"
 #include "binary/elf_file.h"
+#include "binary/image.h"
 #include "binary/jitdump.h"
 #include "binary/kernel_image.h"
 #include "binary/perf_map.h"
-#include "binary/symbol_table.h"
 
 namespace nodescope {
 
@@ -77,36 +76,32 @@ class Resolver {
 
   // For unwinding.
   bool is_generated(ImageId image) const;
-  struct Binary {
-    const ElfFile* file = nullptr;  // null: could not be read
-    const UnwindTable* unwind = nullptr;
-    std::optional<Range<FileOffset>> embedded_builtins;
-  };
-  Binary binary(ImageId image);
+  // Null for generated code and where the binary could not be read.
+  Image* binary(ImageId image);
   // The bytes of generated code from `address` on, if a jitdump has them.
   std::span<const std::byte> generated_code(ImageId image, Address address);
 
  private:
-  struct Image;
+  struct Mapped;
   struct GeneratedCode;
 
   GeneratedCode& generated_code_of(std::int32_t pid);
-  void load(Image& image);
-  std::optional<OwnedElf> open_binary(const Image& image);
-  std::optional<OwnedElf> open_if_same(const Image& image, const std::string& path);
+  void load(Mapped& image);
+  std::optional<OwnedElf> open_binary(const Mapped& image);
+  std::optional<OwnedElf> open_if_same(const Mapped& image, const std::string& path);
   Result<std::unique_ptr<ByteSource>> open_beside_or_at(const std::string& path);
   void load_map(GeneratedCode& code);
   void load_dump(GeneratedCode& code);
 
-  ResolvedSymbolId resolve_in_binary(Image& image, FileOffset offset);
-  ResolvedSymbolId resolve_generated(Image& image, Address address);
+  ResolvedSymbolId resolve_in_binary(Mapped& image, FileOffset offset);
+  ResolvedSymbolId resolve_generated(Mapped& image, Address address);
   ResolvedSymbolId add_symbol(const ResolvedSymbol& symbol);
   std::string_view keep(std::string text);
 
   ResolverOptions options_;
   Diagnostics& diagnostics_;
   KernelImage kernel_;
-  std::vector<std::unique_ptr<Image>> images_;
+  std::vector<std::unique_ptr<Mapped>> images_;
   FlatMap<std::string, ImageId> image_ids_;
   FlatMap<std::uint64_t, std::unique_ptr<GeneratedCode>> generated_;  // by pid
   std::vector<ResolvedSymbol> symbols_;

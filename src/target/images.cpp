@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "binary/debug_files.h"
 #include "os/file.h"
 #include "os/procfs.h"
 
@@ -41,20 +42,17 @@ class CopySource final : public ByteSource {
 
 }  // namespace
 
-const SymbolTable& Image::symbols() {
-  if (!symbols_) symbols_ = SymbolTable::build(elf_.file());
-  return *symbols_;
-}
-
-void Image::prepare() {
-  elf_.release_pages();
-  symbols();
-  elf_.release_pages();
-}
-
 ImageKey key_of(const Region& region) {
   return region.has_file() ? ImageKey{region.device, region.inode}
                            : ImageKey{region.path, region.range.begin.value};
+}
+
+std::shared_ptr<Image> ImageCache::make(OwnedElf elf, const std::string& path) const {
+  static const DebugFileSearch kSearch{.perf_cache = "~/.debug"};
+  HostFiles own;
+  FileOpener& files = files_ != nullptr ? *files_ : own;
+  auto debug = elf.file().build_id() ? find_debug_file(elf.file(), path, kSearch, files) : std::nullopt;
+  return std::make_shared<Image>(std::move(elf), std::move(debug));
 }
 
 std::shared_ptr<Image> ImageCache::find(const ImageKey& key) const {
@@ -71,7 +69,7 @@ std::optional<ImageKey> ImageCache::read_ahead(const std::string& path) {
   const MemoryMap map = MemoryMap::parse(*maps);
   const Region* region = map.find(Address{reinterpret_cast<std::uintptr_t>(elf->file().bytes().data())});
   if (region == nullptr || !region->has_file() || find(key_of(*region)) != nullptr) return std::nullopt;
-  add(key_of(*region), std::make_shared<Image>(std::move(*elf)));
+  add(key_of(*region), make(std::move(*elf), path));
   return key_of(*region);
 }
 
@@ -91,7 +89,7 @@ std::shared_ptr<Image> Images::load(const Region& region, const ImageKey& key, D
     diagnostics.warn("binary could not be opened", elf.error().message);
     return nullptr;
   }
-  auto image = std::make_shared<Image>(std::move(*elf));
+  auto image = cache_.make(std::move(*elf), region.path);
   if (region.has_file() && shared == nullptr) cache_.add(key, image);
   return image;
 }

@@ -8,31 +8,11 @@
 #include <vector>
 
 #include "base/diagnostics.h"
-#include "binary/eh_frame.h"
-#include "binary/elf_file.h"
-#include "binary/symbol_table.h"
+#include "binary/image.h"
 #include "target/memory.h"
 #include "target/process.h"
 
 namespace nodescope {
-
-// A binary that a process has mapped, ready for unwinding and naming.
-class Image {
- public:
-  explicit Image(OwnedElf elf) : elf_(std::move(elf)), unwind_(UnwindTable::build(elf_.file())) {}
-
-  const ElfFile& file() const { return elf_.file(); }
-  const UnwindTable& unwind() const { return unwind_; }
-  // Built when it is first asked for, which takes a tenth of a second for node.
-  const SymbolTable& symbols();
-  // Builds what is needed for each sample; after that only few pages of the file are needed again.
-  void prepare();
-
- private:
-  OwnedElf elf_;
-  UnwindTable unwind_;
-  std::optional<SymbolTable> symbols_;
-};
 
 // A file as /proc/PID/maps names it; for the vdso the address of its only mapping.
 struct ImageKey {
@@ -46,6 +26,12 @@ ImageKey key_of(const Region& region);
 // Binaries that several processes have mapped, each read once.
 class ImageCache {
  public:
+  // Separate debug files are those of this machine, or those in `files`.
+  explicit ImageCache(FileOpener* files = nullptr) : files_(files) {}
+
+  // With its separate debug file, which is known by its build id: that of a process in a container is another
+  // one of the same name, and a checksum, the other way to know one, takes as long as the file is large.
+  std::shared_ptr<Image> make(OwnedElf elf, const std::string& path) const;
   std::shared_ptr<Image> find(const ImageKey& key) const;
   void add(const ImageKey& key, std::shared_ptr<Image> image) { images_.emplace_back(key, std::move(image)); }
   // Reads a binary that a process is going to map, and gives the key that it will have there.  Nothing when
@@ -53,6 +39,7 @@ class ImageCache {
   std::optional<ImageKey> read_ahead(const std::string& path);
 
  private:
+  FileOpener* files_;
   std::vector<std::pair<ImageKey, std::shared_ptr<Image>>> images_;
 };
 

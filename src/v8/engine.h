@@ -28,6 +28,8 @@ struct Engine {
 // What several processes have in common, each read once.
 class ViewCache {
  public:
+  explicit ViewCache(FileOpener* debug_files = nullptr) : images_(debug_files) {}
+
   ImageCache& images() { return images_; }
 
   // Prepares for a binary that a process is going to run, so that its first samples need not wait for that.

@@ -222,12 +222,10 @@ std::optional<Symbol> ProcessView::symbol_at(Address pc) {
   const Region* region = process_->map().find(pc);
   Image* image = region == nullptr ? nullptr : images_.find(*region);
   if (image == nullptr) return std::nullopt;
-  const auto address = image->file().to_address(region->offset + (pc - region->range.begin));
-  return address ? image->symbols().find(*address) : std::nullopt;
+  return image->symbol_at(region->offset + (pc - region->range.begin));
 }
 
-NativeSymbol ProcessView::resolve(const NativeFrame& frame, Diagnostics& diagnostics) {
-  const Address pc = frame.is_return_address ? frame.pc - 1 : frame.pc;
+NativeSymbol ProcessView::resolve_at(Address pc, Diagnostics& diagnostics) {
   const Region* region = process_->map().find(pc);
   if (region == nullptr) return {};
   if (region->executable && is_generated_code_path(region->path)) {
@@ -238,18 +236,19 @@ NativeSymbol ProcessView::resolve(const NativeFrame& frame, Diagnostics& diagnos
   return {symbol ? display_name(*symbol) : std::string(), region->path};
 }
 
+NativeSymbol ProcessView::resolve(const NativeFrame& frame, Diagnostics& diagnostics) {
+  const auto symbol_of = [&](Address pc) { return resolve_at(pc, diagnostics); };
+  const auto name_of = [](const NativeSymbol& symbol) -> std::string_view { return symbol.name; };
+  return frame.is_return_address ? resolve_caller(frame.pc, symbol_of, name_of) : symbol_of(frame.pc);
+}
+
 CodeRegion ProcessView::find(Address pc) {
   if (space_.kind(pc) != CodeSpace::Kind::kOther) return {CodeKind::kFramed, space_.area(pc), nullptr, 0};
   const Region* region = process_->map().find(pc);
   if (region == nullptr || !region->executable) return {CodeKind::kUnknown, {pc, pc + 1}, nullptr, 0};
-  // Beside builtins within one mapping the answer holds for this place only.
-  Range<Address> range = region->range;
-  if (is_node_binary(*region)) range = {pc, pc + 1};
-  const Image* image = images_.find(*region);
-  if (image == nullptr) return {CodeKind::kNative, range, nullptr, 0};
-  const auto address = image->file().to_address(region->offset + (pc - region->range.begin));
-  if (!address) return {CodeKind::kUnknown, {pc, pc + 1}, nullptr, 0};
-  return {CodeKind::kNative, range, &image->unwind(), pc.value - address->value};
+  Image* image = images_.find(*region);
+  if (image == nullptr) return {CodeKind::kNative, region->range, nullptr, 0};
+  return image->region_at(pc, region->offset + (pc - region->range.begin), region->range);
 }
 
 // Code of a binary comes from its file, so that it is there when the process has ended.
@@ -258,8 +257,7 @@ std::span<const std::byte> ProcessView::code(Range<Address> range) {
   const Region* region = process_->map().find(range.begin);
   const Image* image = region == nullptr || !region->executable ? nullptr : images_.find(*region);
   if (image != nullptr) {
-    const auto address = image->file().to_address(region->offset + (range.begin - region->range.begin));
-    const auto content = address ? image->file().content_at(*address) : std::span<const std::byte>();
+    const auto content = image->content_at(region->offset + (range.begin - region->range.begin));
     if (content.size() >= range.size_bytes()) return content.first(range.size_bytes());
   }
   code_bytes_.resize(std::min(range.size_bytes(), kMaxBytes));

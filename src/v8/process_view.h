@@ -135,6 +135,7 @@ class ProcessView final : private CodeMap {
   void add_arguments(const PhysicalFrame& physical, Frame& frame);
   std::string copy_stack(Address stack_pointer);
   std::optional<Symbol> symbol_at(Address pc);
+  NativeSymbol resolve_at(Address pc, Diagnostics& diagnostics);
 
   std::unique_ptr<TargetProcess> process_;
   Memory& memory_;
