@@ -7,15 +7,15 @@
 #include <string>
 
 #include "base/text.h"
+#include "binary/image.h"
 #include "capture/process_sources.h"
-#include "formats/perf_data/abi.h"
-#include "formats/perf_data/words.h"
 #include "formats/symbol_name.h"
 #include "model/turns.h"
 #include "model/waiting.h"
 #include "os/interrupt.h"
 #include "os/process.h"
 #include "os/procfs.h"
+#include "perf/words.h"
 #include "target/invocation.h"
 #include "target/live_process.h"
 
@@ -23,7 +23,6 @@ namespace nodescope {
 
 namespace {
 
-constexpr std::size_t kHeaderBytes = sizeof(perf::RecordHeader);
 constexpr std::size_t kMaxKernelFrames = 1 << 20;
 
 // While a program starts, all its code is young and moves.  A thread may be a worker, with a heap of its own
@@ -212,14 +211,10 @@ void SamplingSession::poll() {
     for (auto& [pid, stacks] : processes_) stacks->begin_batch();
     const WorkBudget budget;
     for (const TimedRecord& record : batch_) {
-      const bool is_sample =
-          perf::load<perf::RecordHeader>(record.bytes, 0).type == perf::RecordType::kSample;
-      if (record.is_of_switches) {
-        handle_switch(record.bytes);
-      } else if (is_sample && budget.is_used_up()) {
+      if (!record.is_of_switches && record.is_sample() && budget.is_used_up()) {
         leave_out_sample();
       } else {
-        handle(record.bytes);
+        handle(record);
       }
     }
     if (!budget.is_used_up()) add_deferred();
@@ -323,6 +318,7 @@ void SamplingSession::finish() {
   sampler_.stop();
   if (switches_) switches_->stop();
   poll();
+  losses_.finish();
   for (const Wait& wait : waits_.end(now_ns<std::chrono::steady_clock>())) add_wait(wait);
   if (waits_.without_begin() != 0)
     profile_.diagnostics.add(Severity::kInfo, "waits that had begun before are not in the recording", {},
@@ -339,106 +335,142 @@ Profile SamplingSession::take_profile() {
   return std::move(profile_);
 }
 
-void SamplingSession::handle(std::span<const std::byte> record) {
-  const auto header = perf::load<perf::RecordHeader>(record, 0);
-  const auto body = record.subspan(kHeaderBytes);
-  const auto pid = perf::load_or_zero<std::int32_t>(body, 0);
-  const auto known = processes_.find(static_cast<std::uint64_t>(pid));
-  switch (header.type) {
-    case perf::RecordType::kSample:
-      add_sample(body, ProcessStacks::Attempt::kFirst);
-      break;
-    case perf::RecordType::kLost:
-      add_loss(body);
-      break;
-    case perf::RecordType::kComm:
-      if (known == processes_.end()) break;
-      if ((header.misc & perf::kMiscCommExec) != 0) {
-        add_deferred();
-        known->second->exec();
-        look_often(kYoungProcessNs);
-        note_facts(*known->second);
-        watch_loops(*known->second);
-      } else {
-        known->second->rename(perf::load_or_zero<std::int32_t>(body, 4));
-      }
-      break;
-    case perf::RecordType::kFork:
-      // A new process may have the pid of one that has ended.
-      if (known == processes_.end()) break;
-      if (pid == perf::load_or_zero<std::int32_t>(body, 4)) {
-        look_often(kYoungThreadNs);
-        break;
-      }
-      add_deferred();
-      processes_.erase(static_cast<std::uint64_t>(pid));
-      break;
-    case perf::RecordType::kExit:
-      if (pid == perf::load_or_zero<std::int32_t>(body, 8)) ended_.push_back(pid);
-      break;
-    case perf::RecordType::kMmap:
-    case perf::RecordType::kMmap2: {
-      if (known == processes_.end()) break;
-      const Address begin{perf::load_or_zero<std::uint64_t>(body, 8)};
-      known->second->map({begin, begin + perf::load_or_zero<std::uint64_t>(body, 16)});
-      break;
-    }
-    default:
-      break;
+// Of the clock: samples, and what becomes of processes.
+class SamplingSession::ClockRecords {
+ public:
+  ClockRecords(SamplingSession& session, const perf::Record& record) : session_(session), record_(record) {}
+
+  void operator()(const perf::SampleRecord& sample) {
+    session_.add_sample(sample, ProcessStacks::Attempt::kFirst);
   }
+  void operator()(const perf::MmapRecord& mapped) {
+    if (ProcessStacks* stacks = known(mapped.pid)) stacks->map(mapped.range);
+  }
+  void operator()(const perf::CommRecord& comm) {
+    ProcessStacks* const stacks = known(comm.pid);
+    if (stacks == nullptr) return;
+    if (!comm.is_exec) return stacks->rename(comm.tid);
+    session_.add_deferred();
+    stacks->exec();
+    session_.look_often(kYoungProcessNs);
+    session_.note_facts(*stacks);
+    session_.watch_loops(*stacks);
+  }
+  // A new process may have the pid of one that has ended.
+  void operator()(const perf::ForkRecord& fork) {
+    if (known(fork.pid) == nullptr) return;
+    if (fork.pid == fork.parent_pid) return session_.look_often(kYoungThreadNs);
+    session_.add_deferred();
+    session_.processes_.erase(static_cast<std::uint64_t>(fork.pid));
+  }
+  void operator()(const perf::ExitRecord& exit) {
+    if (exit.pid == exit.tid) session_.ended_.push_back(exit.pid);
+  }
+  void operator()(const perf::LostRecord& lost) { session_.add_loss(lost.count, record_); }
+  void operator()(const perf::LostSamplesRecord& lost) {
+    if (!lost.is_filtered) session_.add_loss(lost.count, record_);
+  }
+  void operator()(const perf::ThrottleRecord& throttle) {
+    session_.losses_.throttle(throttle, record_.time, {});
+  }
+  // Asked for from the other sampler only.
+  void operator()(const perf::SwitchRecord&) {}
+  // /proc says in which ones a process is.
+  void operator()(const perf::NamespacesRecord&) {}
+  void operator()(const perf::KernelSymbolRecord& symbol) { session_.forget_kernel_frames(symbol); }
+  void operator()(const perf::OtherRecord& other) { perf::note_other(other, session_.profile_.diagnostics); }
+
+ private:
+  ProcessStacks* known(std::int32_t pid) {
+    const auto found = session_.processes_.find(static_cast<std::uint64_t>(pid));
+    return found == session_.processes_.end() ? nullptr : found->second.get();
+  }
+
+  SamplingSession& session_;
+  const perf::Record& record_;
+};
+
+// Of threads that leave a CPU and come back.  The sampler of the clock has what becomes of processes.
+class SamplingSession::SwitchRecords {
+ public:
+  SwitchRecords(SamplingSession& session, const perf::Record& record) : session_(session), record_(record) {}
+
+  void operator()(const perf::SampleRecord& sample) { session_.begin_wait(sample); }
+  void operator()(const perf::SwitchRecord& change) {
+    const auto tid = record_.origin.tid;
+    if (!tid) return;
+    if (change.leaves) {
+      if (change.preempted) session_.waits_.preempted(*tid);
+      return;
+    }
+    if (const auto wait = session_.waits_.come_back(*tid, static_cast<std::int64_t>(record_.time)))
+      session_.add_wait(*wait);
+  }
+  // How long those waits were is not known.
+  void operator()(const perf::LostRecord& lost) { add_lost_waits(lost.count); }
+  void operator()(const perf::LostSamplesRecord& lost) {
+    if (!lost.is_filtered) add_lost_waits(lost.count);
+  }
+  void operator()(const perf::ThrottleRecord& throttle) {
+    session_.losses_.throttle(throttle, record_.time, {});
+  }
+  void operator()(const perf::MmapRecord&) {}
+  void operator()(const perf::CommRecord&) {}
+  void operator()(const perf::ForkRecord&) {}
+  void operator()(const perf::ExitRecord&) {}
+  void operator()(const perf::NamespacesRecord&) {}
+  void operator()(const perf::KernelSymbolRecord&) {}
+  void operator()(const perf::OtherRecord& other) { perf::note_other(other, session_.profile_.diagnostics); }
+
+ private:
+  void add_lost_waits(std::uint64_t count) {
+    session_.profile_.diagnostics.add(Severity::kWarning, "waits were lost: this machine is too busy", {},
+                                      count);
+  }
+
+  SamplingSession& session_;
+  const perf::Record& record_;
+};
+
+void SamplingSession::handle(const TimedRecord& timed) {
+  const auto& attributes = timed.is_of_switches ? switch_attributes_ : attributes_;
+  const auto record = perf::parse_record(attributes, timed.header, timed.body);
+  if (!record) return profile_.diagnostics.warn(perf::to_string(record.error()));
+  if (timed.is_of_switches) return std::visit(SwitchRecords(*this, *record), record->content);
+  std::visit(ClockRecords(*this, *record), record->content);
 }
 
 void SamplingSession::collect(PerfSampler& sampler, const perf::EventAttributes& attributes,
                               bool is_of_switches) {
-  for (const std::span<const std::byte> record : sampler.collect()) {
-    const auto body = record.subspan(kHeaderBytes);
-    const auto header = perf::load<perf::RecordHeader>(record, 0);
-    const auto time = header.type == perf::RecordType::kSample ? attributes.time_of_sample(body)
-                                                               : attributes.time_of_other(body);
-    batch_.push_back({time.value_or(0), record, is_of_switches});
+  for (const std::span<const std::byte> bytes : sampler.collect()) {
+    TimedRecord record{.header = perf::load<perf::RecordHeader>(bytes, 0),
+                       .body = bytes.subspan(sizeof(perf::RecordHeader)),
+                       .is_of_switches = is_of_switches};
+    const auto time =
+        record.is_sample() ? attributes.time_of_sample(record.body) : attributes.time_of_other(record.body);
+    record.time = time.value_or(0);
+    batch_.push_back(record);
   }
 }
 
-void SamplingSession::handle_switch(std::span<const std::byte> record) {
-  const auto header = perf::load<perf::RecordHeader>(record, 0);
-  const auto body = record.subspan(kHeaderBytes);
-  if (header.type == perf::RecordType::kSample) return begin_wait(body);
-  if (header.type == perf::RecordType::kLost) {
-    // How long those waits were is not known.
-    profile_.diagnostics.add(Severity::kWarning, "waits were lost: this machine is too busy", {},
-                             perf::load_or_zero<std::uint64_t>(body, 8));
-    return;
-  }
-  if (header.type != perf::RecordType::kSwitch) return;
-  const auto tid = switch_attributes_.origin_of_other(body).tid;
-  if (!tid) return;
-  if ((header.misc & perf::kMiscSwitchOut) != 0) {
-    if ((header.misc & perf::kMiscSwitchOutPreempt) != 0) waits_.preempted(*tid);
-    return;
-  }
-  const auto time = switch_attributes_.time_of_other(body);
-  if (const auto wait = waits_.come_back(*tid, static_cast<std::int64_t>(time.value_or(0)))) add_wait(*wait);
-}
-
-void SamplingSession::begin_wait(std::span<const std::byte> body) {
-  const auto sample = perf::SampleRecord::parse(switch_attributes_[0], body);
-  ProcessStacks* stacks = sample ? process(sample->pid) : nullptr;
+void SamplingSession::begin_wait(const perf::SampleRecord& sample) {
+  ProcessStacks* stacks = process(sample.pid);
   if (stacks == nullptr) return;
   ProcessStacks::Built built;
   Address stack_pointer;
-  if (sample->register_abi == perf::kRegisterAbi64) {
-    const RegisterSet registers = perf::registers_of(switch_attributes_[0], *sample);
+  if (sample.register_abi == perf::kRegisterAbi64) {
+    const RegisterSet registers = perf::registers_of(switch_attributes_[0], sample);
     stack_pointer = Address{registers.get(Register::kRsp).value_or(0)};
-    built = stacks->build(registers, {stack_pointer, sample->stack}, ProcessStacks::Attempt::kLast)
+    built = stacks->build(registers, {stack_pointer, sample.stack}, ProcessStacks::Attempt::kLast)
                 .value_or(ProcessStacks::Built{});
   }
   settle(built.summary);
   Wait wait;
-  wait.begin_ns = static_cast<std::int64_t>(sample->time);
-  wait.context = {stacks->thread(sample->tid, built, stack_pointer), sample->cpu, event_};
-  wait.stack = push_kernel_frames(built.stack, *sample);
+  wait.begin_ns = static_cast<std::int64_t>(sample.time);
+  wait.context = {stacks->thread(sample.tid, built, stack_pointer), sample.cpu, event_};
+  wait.stack = push_kernel_frames(built.stack, sample);
   wait.reason = reason_of(wait.stack);
-  waits_.leave(sample->tid, wait);
+  waits_.leave(sample.tid, wait);
 }
 
 WaitReason SamplingSession::reason_of(StackId stack) const {
@@ -462,53 +494,47 @@ void SamplingSession::add_wait(const Wait& wait) {
 // What a collector moved since an old sample may be where it was when a newer one was taken: all that the
 // batch tells about functions counts for each of its samples.
 void SamplingSession::add_deferred() {
-  for (const std::span<const std::byte> body : deferred_) add_sample(body, ProcessStacks::Attempt::kLast);
+  for (const perf::SampleRecord& sample : deferred_) add_sample(sample, ProcessStacks::Attempt::kLast);
   deferred_.clear();
 }
 
-void SamplingSession::add_sample(std::span<const std::byte> body, ProcessStacks::Attempt attempt) {
-  const auto sample = perf::SampleRecord::parse(attributes_[0], body);
-  if (!sample) {
-    profile_.diagnostics.warn("sample of the kernel is not understood");
-    return;
-  }
-  ProcessStacks* stacks = process(sample->pid);
+void SamplingSession::add_sample(const perf::SampleRecord& sample, ProcessStacks::Attempt attempt) {
+  ProcessStacks* stacks = process(sample.pid);
   if (stacks == nullptr || options_.time == SampledTime::kOffCpu) return;
-  std::int64_t& last_time = last_times_[static_cast<std::uint32_t>(sample->cpu)];
-  last_time = std::max(last_time, static_cast<std::int64_t>(sample->time));
+  losses_.see_sample(sample.cpu, sample.time);
   ProcessStacks::Built built;
   Address stack_pointer;
-  const bool has_user_part = sample->register_abi == perf::kRegisterAbi64;
+  const bool has_user_part = sample.register_abi == perf::kRegisterAbi64;
   if (has_user_part) {
-    const RegisterSet registers = perf::registers_of(attributes_[0], *sample);
+    const RegisterSet registers = perf::registers_of(attributes_[0], sample);
     stack_pointer = Address{registers.get(Register::kRsp).value_or(0)};
-    auto complete = stacks->build(registers, {stack_pointer, sample->stack}, attempt);
+    auto complete = stacks->build(registers, {stack_pointer, sample.stack}, attempt);
     if (!complete) {
-      deferred_.push_back(body);
+      deferred_.push_back(sample);
       return;
     }
     built = *complete;
   }
   settle(built.summary);
-  const ThreadId thread = stacks->thread(sample->tid, built, stack_pointer);
-  const StackId stack = push_kernel_frames(built.stack, *sample);
+  const ThreadId thread = stacks->thread(sample.tid, built, stack_pointer);
+  const StackId stack = push_kernel_frames(built.stack, sample);
   profile_.samples.add(
-      {static_cast<std::int64_t>(sample->time), stack, {thread, sample->cpu, event_}, sampler_.period_ns()});
+      {static_cast<std::int64_t>(sample.time), stack, {thread, sample.cpu, event_}, sampler_.period_ns()});
 }
 
-// A buffer is of one thread on one processor.  The kernel tells when it had room again; the last sample
-// before is when it still had.
-void SamplingSession::add_loss(std::span<const std::byte> body) {
-  const auto lost = perf::load_or_zero<std::uint64_t>(body, 8);
-  counts_.lost += lost;
+void SamplingSession::add_loss(std::uint64_t count, const perf::Record& record) {
+  counts_.lost += count;
   profile_.lost_samples = counts_.lost;
-  const auto end = static_cast<std::int64_t>(attributes_.time_of_other(body).value_or(0));
-  const perf::RecordOrigin origin = attributes_.origin_of_other(body);
-  if (end == 0 || !origin.cpu) return;
-  const auto last = last_times_.find(*origin.cpu);
-  const std::int64_t begin = last != last_times_.end() ? std::min(last->second, end) : end;
-  profile_.markers.push_back({begin, end - begin, ThreadId{}, MarkerKind::kLost,
-                              profile_.strings.intern(fmt::format("{} lost", lost))});
+  if (record.time != 0 && record.origin.cpu) losses_.add(record.origin, record.time, count, {});
+}
+
+void SamplingSession::forget_kernel_frames(const perf::KernelSymbolRecord& changed) {
+  if (changed.is_removed) {
+    kernel_.remove_generated(changed.range);
+  } else {
+    kernel_.add_generated(changed.range, changed.name);
+  }
+  kernel_frames_.clear();
 }
 
 void SamplingSession::settle(const StackSummary& summary) {
@@ -519,26 +545,33 @@ void SamplingSession::settle(const StackSummary& summary) {
 
 // The call chain holds only the kernel's part, innermost first.
 StackId SamplingSession::push_kernel_frames(StackId stack, const perf::SampleRecord& sample) {
-  for (std::size_t i = sample.callchain.size() / 8; i-- > 0;) {
-    const std::uint64_t address = perf::load_word(sample.callchain, i);
-    if (address >= perf::kContextMax) continue;
-    // All but the innermost are behind a call.
-    const bool innermost = address == sample.ip;
-    stack = profile_.stacks.push(stack, kernel_frame(Address{innermost ? address : address - 1}));
+  const std::size_t count = sample.callchain.size() / 8;
+  const auto is_marker = [&](std::size_t i) {
+    return perf::load_word(sample.callchain, i) >= perf::kContextMax;
+  };
+  std::size_t innermost = 0;
+  while (innermost < count && is_marker(innermost)) ++innermost;
+  for (std::size_t i = count; i-- > innermost;) {
+    if (is_marker(i)) continue;
+    const Address address{perf::load_word(sample.callchain, i)};
+    stack = profile_.stacks.push(stack, kernel_frame(address, i != innermost));
   }
   return stack;
 }
 
-FrameId SamplingSession::kernel_frame(Address address) {
-  const auto known = kernel_frames_.find(address.value);
+FrameId SamplingSession::kernel_frame(Address address, bool is_return) {
+  const std::uint64_t key = address.value << 1 | (is_return ? 1u : 0u);
+  const auto known = kernel_frames_.find(key);
   if (known != kernel_frames_.end()) return known->second;
-  const auto answer = kernel_.resolve(address);
-  Frame frame = frame_of_symbol(profile_, answer ? answer->name : std::string_view(),
+  const auto resolve = [&](Address place) { return kernel_.resolve(place); };
+  const auto name_of = [](const auto& answer) { return answer ? answer->name : std::string_view(); };
+  const auto answer = is_return ? resolve_caller(address, resolve, name_of) : resolve(address);
+  Frame frame = frame_of_symbol(profile_, name_of(answer),
                                 answer ? answer->module : std::string_view("[kernel.kallsyms]"));
   frame.kind = FrameKind::kKernel;
   const FrameId id = profile_.frames.intern(frame);
   if (kernel_frames_.size() >= kMaxKernelFrames) kernel_frames_.clear();
-  kernel_frames_.emplace(address.value, id);
+  kernel_frames_.emplace(key, id);
   return id;
 }
 

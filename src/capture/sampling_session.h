@@ -19,12 +19,13 @@
 #include "capture/process_sources.h"
 #include "capture/process_stacks.h"
 #include "capture/source_keeper.h"
-#include "formats/perf_data/event_attributes.h"
-#include "formats/perf_data/sample_record.h"
 #include "model/profile.h"
 #include "os/file.h"
 #include "os/perf_sampler.h"
 #include "os/process_handle.h"
+#include "perf/event_attributes.h"
+#include "perf/losses.h"
+#include "perf/record.h"
 #include "v8/engine.h"
 
 namespace nodescope {
@@ -118,26 +119,32 @@ class SamplingSession {
  private:
   struct TimedRecord {
     std::uint64_t time = 0;
-    std::span<const std::byte> bytes;
+    perf::RecordHeader header;
+    std::span<const std::byte> body;
     bool is_of_switches = false;
+
+    bool is_sample() const { return header.type == perf::RecordType::kSample; }
   };
+  // What is done with each record of one of the samplers.
+  class ClockRecords;
+  class SwitchRecords;
 
   void learn_attribute();
   Result<void> attach_switches(pid_t pid, bool before_exec);
   void look_often(std::int64_t for_ns);
   void collect(PerfSampler& sampler, const perf::EventAttributes& attributes, bool is_of_switches);
-  void handle(std::span<const std::byte> record);
-  void handle_switch(std::span<const std::byte> record);
-  void begin_wait(std::span<const std::byte> body);
+  void handle(const TimedRecord& record);
+  void begin_wait(const perf::SampleRecord& sample);
   void add_wait(const Wait& wait);
   WaitReason reason_of(StackId stack) const;
-  void add_sample(std::span<const std::byte> body, ProcessStacks::Attempt attempt);
+  void add_sample(const perf::SampleRecord& sample, ProcessStacks::Attempt attempt);
   void add_deferred();
   StackId push_kernel_frames(StackId stack, const perf::SampleRecord& sample);
-  FrameId kernel_frame(Address address);
+  FrameId kernel_frame(Address address, bool is_return);
   ProcessStacks* process(pid_t pid);
   void note_facts(const ProcessStacks& process);
-  void add_loss(std::span<const std::byte> body);
+  void add_loss(std::uint64_t count, const perf::Record& record);
+  void forget_kernel_frames(const perf::KernelSymbolRecord& changed);
   void settle(const StackSummary& summary);
   void leave_out_sample();
   void forget_ended();
@@ -155,6 +162,7 @@ class SamplingSession {
   WaitTracker waits_;
   Profile profile_;
   SamplingCounts counts_;
+  perf::Losses losses_{profile_};
   std::uint64_t left_out_ = 0;  // of the lost: by us
   std::uint64_t cpu_ns_ = 0;
   EventId event_;
@@ -162,20 +170,19 @@ class SamplingSession {
   HostFiles files_;
   DebugFileSearch search_;
   KernelImage kernel_;
-  FlatMap<std::uint64_t, FrameId> kernel_frames_;  // by address
+  FlatMap<std::uint64_t, FrameId> kernel_frames_;  // by address and whether it is a return address
 
   v8::ViewCache cache_;
   std::vector<pid_t> targets_;
   std::vector<ProcessHandle> handles_;  // of the same
   std::optional<pid_t> command_;
   FlatMap<std::uint64_t, std::unique_ptr<ProcessStacks>> processes_;  // by pid
-  FlatMap<std::uint32_t, std::int64_t> last_times_;  // of samples, by processor: each has one buffer
   SourceKeeper sources_;
   ProcessSources source_files_;
   std::vector<pid_t> ended_;  // main threads, whose processes may still be known
   std::vector<TimedRecord> batch_;
   // Samples of this batch with a function that is not told yet.
-  std::vector<std::span<const std::byte>> deferred_;
+  std::vector<perf::SampleRecord> deferred_;
   std::unique_ptr<LoopWatch> loops_;
   std::vector<FoundTurn> found_turns_;
   CollectionWatch collections_;

@@ -7,7 +7,7 @@
 
 #include "base/byte_reader.h"
 #include "base/text.h"
-#include "formats/perf_data/words.h"
+#include "perf/words.h"
 
 namespace nodescope::perf {
 

@@ -12,8 +12,8 @@
 #include "base/flat_map.h"
 #include "base/result.h"
 #include "binary/build_id.h"
-#include "formats/perf_data/abi.h"
-#include "formats/perf_data/event_attributes.h"
+#include "perf/abi.h"
+#include "perf/event_attributes.h"
 
 namespace nodescope::perf {
 

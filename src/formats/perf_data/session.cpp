@@ -9,7 +9,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "binary/generated_code.h"
-#include "formats/perf_data/words.h"
+#include "perf/words.h"
 
 namespace nodescope::perf {
 
@@ -22,12 +22,6 @@ constexpr std::uint64_t kInitialPidNamespace = 0xEFFFFFFC;  // PROC_PID_INIT_INO
 ResolverOptions resolver_options(const ReadOptions& options, std::string_view file_name) {
   // "~" is for the FileOpener to know.
   return {options.files, std::string(folder_of(file_name)), {.perf_cache = "~/.debug"}};
-}
-
-std::string_view text_at(std::span<const std::byte> body, std::size_t offset, std::size_t trailer) {
-  if (body.size() < offset + trailer) return {};
-  const std::string_view text = as_text(body.subspan(offset, body.size() - offset - trailer));
-  return text.substr(0, text.find('\0'));
 }
 
 // The bytes behind a record that it announces and that are not records: tracing data, hardware traces.
@@ -55,7 +49,7 @@ Session::Session(Recording& recording, const ReadOptions& options, std::string_v
       resolver_(resolver_options(options, file_name), profile.diagnostics),
       processes_(profile),
       stacks_(profile, resolver_, recording.architecture, options.name_unknown_by_address),
-      losses_(profile, processes_) {}
+      losses_(profile) {}
 
 Result<void> Session::read(const FileParts& parts) {
   file_bytes_ = parts.records.size();
@@ -125,18 +119,18 @@ void Session::read_records(std::span<const std::byte> bytes, std::uint64_t file_
   }
 }
 
-void Session::take_record(const Record& record, std::uint32_t block) {
+void Session::take_record(const RawRecord& record, std::uint32_t block) {
   if (record.header.type >= RecordType::kFirstUserType) return take_perf_record(record);
   const bool is_sample = record.header.type == RecordType::kSample;
   const auto time = is_sample ? recording_.events.time_of_sample(record.body)
                               : recording_.events.time_of_other(record.body);
   // perf writes what was there before it began without a time.
-  if (!time || *time == 0 || *time == UINT64_MAX) return process(record, time.value_or(0));
+  if (!time || *time == 0 || *time == UINT64_MAX) return process(record);
   queue_.push({*time, record.body.data() - sizeof(RecordHeader), block});
 }
 
 // Records that perf adds to those of the kernel are not ordered by time.
-void Session::take_perf_record(const Record& record) {
+void Session::take_perf_record(const RawRecord& record) {
   switch (record.header.type) {
     case RecordType::kFinishedRound:
       return queue_.finish_round([&](const RecordQueue::Entry& entry) { process_queued(entry); });
@@ -144,13 +138,13 @@ void Session::take_perf_record(const Record& record) {
     case RecordType::kCompressed2:
       return decompress(record);
     case RecordType::kTimeConv:
-      return process_time_conversion(record);
+      return learn_processor_clock(record.body);
     default:
       return;
   }
 }
 
-void Session::decompress(const Record& record) {
+void Session::decompress(const RawRecord& record) {
   if (compression_lost_) return;
   std::span<const std::byte> content = record.body;
   if (record.header.type == RecordType::kCompressed2) {
@@ -190,8 +184,8 @@ bool Session::take_decompressed(std::span<const std::byte> piece) {
       break;
     }
     if (header.size > size - offset) break;
-    const Record record{header,
-                        bytes.subspan(offset + sizeof(RecordHeader), header.size - sizeof(RecordHeader))};
+    const RawRecord record{header,
+                           bytes.subspan(offset + sizeof(RecordHeader), header.size - sizeof(RecordHeader))};
     const bool is_compressed =
         header.type == RecordType::kCompressed || header.type == RecordType::kCompressed2;
     if (!is_compressed) take_record(record, block);
@@ -209,59 +203,34 @@ bool Session::take_decompressed(std::span<const std::byte> piece) {
 void Session::process_queued(const RecordQueue::Entry& entry) {
   RecordHeader header;
   std::memcpy(&header, entry.record, sizeof(header));
-  process({header, {entry.record + sizeof(header), header.size - sizeof(header)}}, entry.time);
+  process({header, {entry.record + sizeof(header), header.size - sizeof(header)}});
 }
 
-void Session::process(const Record& record, std::uint64_t time) {
-  switch (record.header.type) {
-    case RecordType::kSample:
-      return process_sample(record);
-    case RecordType::kMmap:
-    case RecordType::kMmap2:
-      return process_mmap(record);
-    case RecordType::kComm:
-      return process_comm(record);
-    case RecordType::kFork:
-      return process_fork(record);
-    case RecordType::kLost:
-    case RecordType::kLostSamples:
-      return process_lost(record, time);
-    case RecordType::kThrottle:
-    case RecordType::kUnthrottle:
-      return process_throttle(record, time);
-    case RecordType::kNamespaces:
-      return process_namespaces(record);
-    case RecordType::kKsymbol:
-      return process_kernel_symbol(record);
-    default:
-      return;
-  }
+void Session::process(const RawRecord& raw) {
+  const auto record = parse_record(recording_.events, raw.header, raw.body);
+  if (!record) return profile_.diagnostics.warn(to_string(record.error()));
+  std::visit([&](const auto& content) { add(content, *record); }, record->content);
 }
 
-void Session::process_sample(const Record& record) {
-  const auto index = recording_.events.find_of_sample(record.body);
-  if (!index)
-    return profile_.diagnostics.warn("sample of an event that the file does not describe: left out");
-  const EventAttribute& event = recording_.events[*index];
-  const auto sample = SampleRecord::parse(event, record.body);
-  if (!sample) return profile_.diagnostics.error("sample shorter than its event says: left out");
-  ThreadState& thread = processes_.thread(sample->pid, sample->tid);
+void Session::add(const SampleRecord& sample, const Record& record) {
+  const EventAttribute& event = recording_.events[sample.event];
+  ThreadState& thread = processes_.thread(sample.pid, sample.tid);
   ProcessState& process = *thread.process;
   process.has_samples = true;
-  if (process.has_jitdump && resolver_.advance(process.pid, sample->time)) processes_.forget_places(process);
+  if (process.has_jitdump && resolver_.advance(process.pid, sample.time)) processes_.forget_places(process);
   if (!kernel_identified_) identify_kernel();
-  const StackId stack = stacks_.build(event, *sample, record.header.misc & kMiscCpuModeMask, process);
-  if ((event.sample_type & kSampleRead) == 0 || sample->counters.empty()) {
-    return add_sample(*index, *sample, weight_of(event, *sample), stack, thread);
+  const StackId stack = stacks_.build(event, sample, record.cpu_mode, process);
+  if ((event.sample_type & kSampleRead) == 0 || sample.counters.empty()) {
+    return add_sample(sample.event, sample, weight_of(event, sample), stack, thread);
   }
   // A group is sampled when its leader overflows; what each member counted since the last sample is its
   // weight.
-  for_each_counter(event, sample->counters, [&](std::uint64_t id, std::uint64_t value) {
+  for_each_counter(event, sample.counters, [&](std::uint64_t id, std::uint64_t value) {
     std::uint64_t& before = counter_values_[id];
     const std::uint64_t delta = value - before;
     before = value;
     const auto member = recording_.events.find(id);
-    if (member && delta != 0) add_sample(*member, *sample, delta, stack, thread);
+    if (member && delta != 0) add_sample(*member, sample, delta, stack, thread);
   });
 }
 
@@ -273,64 +242,45 @@ void Session::add_sample(std::size_t event_index, const SampleRecord& sample, st
     thread.last_context_id = profile_.samples.intern(context);
   }
   profile_.samples.add(static_cast<std::int64_t>(sample.time), stack, thread.last_context_id, weight);
-  losses_.see_sample(thread, sample.cpu, sample.time);
+  thread.last_sample_time = sample.time;
+  losses_.see_sample(sample.cpu, sample.time);
 }
 
-void Session::process_mmap(const Record& record) {
-  const bool is_mmap2 = record.header.type == RecordType::kMmap2;
-  const std::size_t name_offset = is_mmap2 ? 64 : 32;
-  const std::span<const std::byte> body = record.body;
-  if (body.size() <= name_offset) return profile_.diagnostics.warn("mapping record too short: left out");
-  const auto pid = load<std::int32_t>(body, 0);
-  const Address begin{load<std::uint64_t>(body, 8)};
-  const Address end = begin + std::min(load<std::uint64_t>(body, 16), UINT64_MAX - begin.value);
-  const auto file_offset = load<std::uint64_t>(body, 24);
-  const std::string_view path = text_at(body, name_offset, recording_.events.trailer_bytes(body));
-  const std::uint16_t cpu_mode = record.header.misc & kMiscCpuModeMask;
-  if (cpu_mode == kMiscGuestKernel || cpu_mode == kMiscGuestUser) return;
-  if (cpu_mode == kMiscKernel || pid == kKernelPid) {
-    return process_kernel_mmap(path, {begin, end}, file_offset);
-  }
-  ProcessState& process = processes_.process(pid);
-  if (is_jitdump_path(path)) {
-    resolver_.add_jitdump(pid, path, jit_clocks());
+void Session::add(const MmapRecord& mapped, const Record& record) {
+  if (record.cpu_mode == kMiscGuestKernel || record.cpu_mode == kMiscGuestUser) return;
+  if (record.cpu_mode == kMiscKernel || mapped.pid == kKernelPid) return map_kernel(mapped);
+  ProcessState& process = processes_.process(mapped.pid);
+  if (is_jitdump_path(mapped.path)) {
+    resolver_.add_jitdump(mapped.pid, mapped.path, jit_clocks());
     if (!process.has_jitdump) processes_.forget_places(process);
     process.has_jitdump = true;
   }
-  const auto build_id = build_id_of(record, path);
-  const ImageId image = resolver_.intern_image(path, build_id, pid);
+  const auto build_id = build_id_of(mapped);
+  const ImageId image = resolver_.intern_image(mapped.path, build_id, mapped.pid);
   if (resolver_.is_generated(image)) process.has_generated_code = true;
-  if (processes_.map(process, {image, {begin, end}, FileOffset{file_offset}}) == AddressSpace::Change::kNone)
-    return;
-  seen_mappings_.push_back({pid,
-                            {begin, end},
-                            file_offset,
-                            profile_.strings.intern(to_valid_utf8(path)),
+  const MappedImage place{image, mapped.range, FileOffset{mapped.file_offset}};
+  if (processes_.map(process, place) == AddressSpace::Change::kNone) return;
+  seen_mappings_.push_back({mapped.pid, mapped.range, mapped.file_offset,
+                            profile_.strings.intern(to_valid_utf8(mapped.path)),
                             build_id ? profile_.strings.intern(build_id->to_hex()) : StringId{}});
 }
 
-std::optional<BuildId> Session::build_id_of(const Record& record, std::string_view path) const {
-  constexpr std::size_t kSizeOffset = 32;
-  constexpr std::size_t kIdOffset = 36;
-  constexpr std::size_t kMaxIdBytes = 20;
-  if (record.header.type == RecordType::kMmap2 && (record.header.misc & kMiscMmapBuildId) != 0) {
-    const std::size_t size = std::min<std::size_t>(load<std::uint8_t>(record.body, kSizeOffset), kMaxIdBytes);
-    return BuildId::from_bytes(record.body.subspan(kIdOffset, size));
-  }
-  const auto known = recording_.build_ids.find(path);
+std::optional<BuildId> Session::build_id_of(const MmapRecord& mapped) const {
+  if (mapped.build_id) return mapped.build_id;
+  const auto known = recording_.build_ids.find(mapped.path);
   if (known == recording_.build_ids.end()) return std::nullopt;
   return known->second;
 }
 
 // "[kernel.kallsyms]_text": the kernel itself and the symbol whose address is the page offset.  Others are
 // modules.
-void Session::process_kernel_mmap(std::string_view name, Range<Address> range, std::uint64_t page_offset) {
+void Session::map_kernel(const MmapRecord& mapped) {
   constexpr std::string_view kKernelName = "[kernel.kallsyms]";
-  if (!name.starts_with(kKernelName)) return resolver_.kernel().map_module(range, name);
+  if (!mapped.path.starts_with(kKernelName)) return resolver_.kernel().map_module(mapped.range, mapped.path);
   KernelIdentity& identity = resolver_.kernel().identity();
-  identity.text = range;
-  identity.reference_symbol = name.substr(kKernelName.size());
-  if (page_offset != 0) identity.reference_address = Address{page_offset};
+  identity.text = mapped.range;
+  identity.reference_symbol = mapped.path.substr(kKernelName.size());
+  if (mapped.file_offset != 0) identity.reference_address = Address{mapped.file_offset};
 }
 
 void Session::identify_kernel() {
@@ -340,77 +290,70 @@ void Session::identify_kernel() {
   identity.release = recording_.os_release;
 }
 
-void Session::process_comm(const Record& record) {
-  constexpr std::size_t kNameOffset = 8;
-  if (record.body.size() <= kNameOffset) return;
-  ThreadState& thread =
-      processes_.thread(load<std::int32_t>(record.body, 0), load<std::int32_t>(record.body, 4));
-  if ((record.header.misc & kMiscCommExec) != 0) processes_.exec(*thread.process);
-  processes_.rename(thread, text_at(record.body, kNameOffset, recording_.events.trailer_bytes(record.body)));
+void Session::add(const CommRecord& comm, const Record&) {
+  ThreadState& thread = processes_.thread(comm.pid, comm.tid);
+  if (comm.is_exec) processes_.exec(*thread.process);
+  processes_.rename(thread, comm.name);
 }
 
-void Session::process_fork(const Record& record) {
-  if (record.body.size() < 16) return;
-  const auto number = [&](std::size_t offset) { return load<std::int32_t>(record.body, offset); };
-  const ThreadState& parent = processes_.thread(number(4), number(12));
-  processes_.fork(number(0), number(8), parent, (record.header.misc & kMiscForkExec) == 0);
+void Session::add(const ForkRecord& fork, const Record&) {
+  const ThreadState& parent = processes_.thread(fork.parent_pid, fork.parent_tid);
+  processes_.fork(fork.pid, fork.tid, parent, !fork.is_synthesized);
 }
 
-void Session::process_lost(const Record& record, std::uint64_t time) {
-  const bool is_samples = record.header.type == RecordType::kLostSamples;
-  const auto lost = load_or_zero<std::uint64_t>(record.body, is_samples ? 0 : 8);
-  if (!is_samples) {
-    lost_records_ += lost;
-  } else if ((record.header.misc & kMiscLostSamplesBpf) == 0) {
-    // perf writes the kernel's final counts without a time; with one they are losses of the hardware's
-    // buffer.
-    (time == 0 ? lost_samples_counted_ : lost_samples_) += lost;
-  }
-  const bool is_filtered = is_samples && (record.header.misc & kMiscLostSamplesBpf) != 0;
-  if (time != 0 && lost != 0 && !is_filtered)
-    losses_.add(recording_.events.origin_of_other(record.body), time, lost);
+// What is known of it stays: samples of it may follow, and a new process of its number begins with a fork.
+void Session::add(const ExitRecord&, const Record&) {}
+
+void Session::add(const LostRecord& lost, const Record& record) {
+  lost_records_ += lost.count;
+  if (record.time != 0 && lost.count != 0)
+    losses_.add(record.origin, record.time, lost.count, running_thread(record.origin));
 }
 
-// Both records begin with the time, the id and the stream id of the event.
-void Session::process_throttle(const Record& record, std::uint64_t time) {
-  const auto stream = load_or_zero<std::uint64_t>(record.body, 16);
-  if (record.header.type == RecordType::kUnthrottle) {
-    return losses_.unthrottle(recording_.events.origin_of_other(record.body), stream, time);
-  }
-  profile_.diagnostics.info("the kernel throttled sampling: some time has fewer samples");
-  losses_.throttle(stream, time);
+// perf writes the kernel's final counts without a time; with one they are losses of the hardware's buffer.
+void Session::add(const LostSamplesRecord& lost, const Record& record) {
+  if (lost.is_filtered) return;
+  (record.time == 0 ? lost_samples_counted_ : lost_samples_) += lost.count;
+  if (record.time != 0 && lost.count != 0)
+    losses_.add(record.origin, record.time, lost.count, running_thread(record.origin));
 }
 
-void Session::process_namespaces(const Record& record) {
-  constexpr std::size_t kPidNamespace = 3;  // NET, UTS, IPC, PID; each a device and a number
-  constexpr std::size_t kLinksOffset = 16;
-  const std::size_t offset = kLinksOffset + kPidNamespace * 16 + 8;
-  if (record.body.size() < offset + 8 || load_word(record.body, 1) <= kPidNamespace) return;
-  ProcessState& process = processes_.process(load<std::int32_t>(record.body, 0));
-  process.in_pid_namespace = load<std::uint64_t>(record.body, offset) != kInitialPidNamespace;
+void Session::add(const ThrottleRecord& throttle, const Record& record) {
+  losses_.throttle(throttle, record.time, throttle.begins ? RunningThread{} : running_thread(record.origin));
 }
 
-void Session::process_kernel_symbol(const Record& record) {
-  constexpr std::size_t kNameOffset = 16;
-  constexpr std::uint16_t kUnregister = 1;
-  if (record.body.size() <= kNameOffset) return;
-  const Address begin{load<std::uint64_t>(record.body, 0)};
-  const Address end =
-      begin + std::min<std::uint64_t>(load<std::uint32_t>(record.body, 8), UINT64_MAX - begin.value);
-  if ((load<std::uint16_t>(record.body, 14) & kUnregister) != 0) {
-    resolver_.kernel().remove_generated({begin, end});
+// How long threads wait is shown by samples that perf takes when they leave a processor.
+void Session::add(const SwitchRecord&, const Record&) {}
+
+void Session::add(const NamespacesRecord& namespaces, const Record&) {
+  if (!namespaces.pid_namespace) return;
+  processes_.process(namespaces.pid).in_pid_namespace = namespaces.pid_namespace != kInitialPidNamespace;
+}
+
+void Session::add(const KernelSymbolRecord& symbol, const Record&) {
+  if (symbol.is_removed) {
+    resolver_.kernel().remove_generated(symbol.range);
   } else {
-    resolver_.kernel().add_generated(
-        {begin, end}, text_at(record.body, kNameOffset, recording_.events.trailer_bytes(record.body)));
+    resolver_.kernel().add_generated(symbol.range, symbol.name);
   }
   stacks_.forget_kernel(processes_.take_place());
 }
 
-void Session::process_time_conversion(const Record& record) {
-  if (record.body.size() < 24) return;
-  const JitClock clock{static_cast<std::uint32_t>(std::min<std::uint64_t>(load_word(record.body, 0), 63)),
-                       load_word(record.body, 1), load_word(record.body, 2)};
-  processor_clock_ = clock;
+void Session::add(const OtherRecord& other, const Record&) {
+  note_other(other, profile_.diagnostics);
+}
+
+RunningThread Session::running_thread(const RecordOrigin& origin) {
+  if (!origin.pid || !origin.tid || *origin.pid < 0 || *origin.tid < 0) return {};
+  ThreadState& thread = processes_.thread(*origin.pid, *origin.tid);
+  if (thread.last_sample_time == 0) return {};
+  return {processes_.model_thread(thread), thread.last_sample_time};
+}
+
+void Session::learn_processor_clock(std::span<const std::byte> body) {
+  if (body.size() < 24) return;
+  processor_clock_ = JitClock{static_cast<std::uint32_t>(std::min<std::uint64_t>(load_word(body, 0), 63)),
+                              load_word(body, 1), load_word(body, 2)};
 }
 
 // V8's times are of CLOCK_MONOTONIC: they can be compared if all times of the recording are, too.
@@ -472,6 +415,7 @@ void Session::finish() {
         fmt::format("process {}", process.pid));
   });
   losses_.finish();
+  std::ranges::stable_sort(profile_.markers, {}, &Marker::time_ns);
   add_mappings();
   profile_.facts = recording_.facts;
   profile_.facts.insert_or_assign("format", "perf.data");

@@ -9,11 +9,12 @@
 #include "binary/resolver.h"
 #include "formats/format.h"
 #include "formats/perf_data/decompressor.h"
-#include "formats/perf_data/losses.h"
 #include "formats/perf_data/processes.h"
 #include "formats/perf_data/record_queue.h"
 #include "formats/perf_data/recording.h"
 #include "formats/perf_data/stack_builder.h"
+#include "perf/losses.h"
+#include "perf/record.h"
 
 namespace nodescope::perf {
 
@@ -33,38 +34,45 @@ class Session {
   // which have the most to compress, come to 30.
   static constexpr std::uint64_t kMaxUnfolding = 100;
 
-  struct Record {
+  struct RawRecord {
     RecordHeader header;
     std::span<const std::byte> body;
   };
 
   void scan_for_headers(std::span<const std::byte> bytes);
   void read_records(std::span<const std::byte> bytes, std::uint64_t file_offset);
-  void take_record(const Record& record, std::uint32_t block);
-  void take_perf_record(const Record& record);
-  void decompress(const Record& record);
+  void take_record(const RawRecord& record, std::uint32_t block);
+  void take_perf_record(const RawRecord& record);
+  void decompress(const RawRecord& record);
   bool take_decompressed(std::span<const std::byte> piece);
   void process_queued(const RecordQueue::Entry& entry);
-  void process(const Record& record, std::uint64_t time);
+  void process(const RawRecord& record);
 
-  void process_sample(const Record& record);
+  // One for each kind of record.
+  void add(const SampleRecord& sample, const Record& record);
+  void add(const MmapRecord& mapped, const Record& record);
+  void add(const CommRecord& comm, const Record& record);
+  void add(const ForkRecord& fork, const Record& record);
+  void add(const ExitRecord& exit, const Record& record);
+  void add(const LostRecord& lost, const Record& record);
+  void add(const LostSamplesRecord& lost, const Record& record);
+  void add(const ThrottleRecord& throttle, const Record& record);
+  void add(const SwitchRecord& change, const Record& record);
+  void add(const NamespacesRecord& namespaces, const Record& record);
+  void add(const KernelSymbolRecord& symbol, const Record& record);
+  void add(const OtherRecord& other, const Record& record);
+
   void add_sample(std::size_t event_index, const SampleRecord& sample, std::uint64_t weight, StackId stack,
                   ThreadState& thread);
-  void process_mmap(const Record& record);
-  void process_kernel_mmap(std::string_view name, Range<Address> range, std::uint64_t page_offset);
-  void process_comm(const Record& record);
-  void process_fork(const Record& record);
-  void process_lost(const Record& record, std::uint64_t time);
-  void process_throttle(const Record& record, std::uint64_t time);
-  void process_namespaces(const Record& record);
-  void process_kernel_symbol(const Record& record);
-  void process_time_conversion(const Record& record);
+  void map_kernel(const MmapRecord& mapped);
+  void learn_processor_clock(std::span<const std::byte> body);
+  RunningThread running_thread(const RecordOrigin& origin);
 
   void prepare_events();
   EventId event_id(std::size_t index);
   void identify_kernel();
   JitClocks jit_clocks() const;
-  std::optional<BuildId> build_id_of(const Record& record, std::string_view path) const;
+  std::optional<BuildId> build_id_of(const MmapRecord& mapped) const;
   void finish();
   void add_mappings();
 

@@ -9,8 +9,8 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "binary/process_code.h"
-#include "formats/perf_data/words.h"
 #include "formats/symbol_name.h"
+#include "perf/words.h"
 
 namespace nodescope::perf {
 
@@ -179,8 +179,10 @@ FrameId StackBuilder::find_frame(const AddressKey& key, Mode mode, ProcessState&
   const auto known = frames_.find(key);
   if (known != frames_.end()) return known->second;
   const Address address{key.address};
+  const auto resolve_at = [&](Address place) { return resolve(place, mode, process); };
+  const auto name_of = [&](ResolvedSymbolId symbol) { return resolver_[symbol].name; };
   const ResolvedSymbolId symbol =
-      key.is_return ? resolve_caller(address, mode, process) : resolve(address, mode, process);
+      key.is_return ? resolve_caller(address, resolve_at, name_of) : resolve_at(address);
   const bool by_address = name_unknown_by_address_ && resolver_[symbol].name.empty();
   const FrameId frame =
       by_address ? frame_of_address(address, resolver_[symbol].module) : frame_of(symbol, mode);
@@ -191,17 +193,6 @@ FrameId StackBuilder::find_frame(const AddressKey& key, Mode mode, ProcessState&
   if (frames_.size() >= kMaxAddresses) frames_.clear();
   frames_.emplace(key, frame);
   return frame;
-}
-
-// A return address is behind the call, which may be the last instruction of its function.  But what was not
-// called may return to the first instruction of a function: a signal handler to its trampoline, V8 to the
-// code that goes on after a deoptimization, an interrupt to wherever it came.  No call is in the padding
-// before such a function, which has no symbol or, in the kernel, one that begins with "__pfx_".
-ResolvedSymbolId StackBuilder::resolve_caller(Address return_address, Mode mode, ProcessState& process) {
-  const ResolvedSymbolId symbol = resolve(return_address - 1, mode, process);
-  const std::string_view name = resolver_[symbol].name;
-  if (!name.empty() && !name.starts_with("__pfx_")) return symbol;
-  return resolve(return_address, mode, process);
 }
 
 ResolvedSymbolId StackBuilder::resolve(Address address, Mode mode, ProcessState& process) {

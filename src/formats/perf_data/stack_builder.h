@@ -10,10 +10,10 @@
 #include "base/flat_map.h"
 #include "binary/resolver.h"
 #include "binary/unwinder.h"
-#include "formats/perf_data/event_attributes.h"
 #include "formats/perf_data/processes.h"
-#include "formats/perf_data/sample_record.h"
 #include "model/profile.h"
+#include "perf/event_attributes.h"
+#include "perf/sample_record.h"
 
 namespace nodescope::perf {
 
@@ -89,7 +89,6 @@ class StackBuilder {
   ChainKey key_of(std::span<const std::byte> callchain, Mode mode, const ProcessState& process) const;
   StackId build_parts(ProcessState& process);
   FrameId find_frame(const AddressKey& key, Mode mode, ProcessState& process);
-  ResolvedSymbolId resolve_caller(Address return_address, Mode mode, ProcessState& process);
   ResolvedSymbolId resolve(Address address, Mode mode, ProcessState& process);
   FrameId frame_of(ResolvedSymbolId symbol, Mode mode);
   FrameId frame_of_address(Address address, std::string_view module);

@@ -1,15 +1,21 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/flat_map.h"
-#include "formats/perf_data/event_attributes.h"
-#include "formats/perf_data/processes.h"
 #include "model/profile.h"
+#include "perf/record.h"
 
 namespace nodescope::perf {
+
+// The thread that ran when a record was written, where it has samples beside which a marker can be shown.
+struct RunningThread {
+  ThreadId thread;                     // 0: not known
+  std::uint64_t last_sample_time = 0;  // of it
+};
 
 // Makes markers of the times of which samples are missing.
 //
@@ -19,22 +25,18 @@ namespace nodescope::perf {
 // the kernel told it.
 class Losses {
  public:
-  Losses(Profile& profile, Processes& processes) : profile_(profile), processes_(processes) {}
+  explicit Losses(Profile& profile) : profile_(profile) {}
 
-  void see_sample(ThreadState& thread, std::int32_t cpu, std::uint64_t time) {
-    thread.last_sample_time = time;
+  void see_sample(std::int32_t cpu, std::uint64_t time) {
     last_time_ = time;
     if (cpu < 0 || static_cast<std::size_t>(cpu) >= kMaxCpus) return;
     const auto index = static_cast<std::size_t>(cpu);
     if (index >= last_times_.size()) last_times_.resize(index + 1);
-    last_times_[index] = time;
+    last_times_[index] = std::max(last_times_[index], time);
   }
 
-  void add(const RecordOrigin& origin, std::uint64_t time, std::uint64_t count);
-
-  // `stream` tells the event on one processor or of one thread.
-  void throttle(std::uint64_t stream, std::uint64_t time);
-  void unthrottle(const RecordOrigin& origin, std::uint64_t stream, std::uint64_t time);
+  void add(const RecordOrigin& origin, std::uint64_t time, std::uint64_t count, const RunningThread& running);
+  void throttle(const ThrottleRecord& record, std::uint64_t time, const RunningThread& running);
 
   // At the end of the recording.
   void finish();
@@ -42,11 +44,9 @@ class Losses {
  private:
   static constexpr std::size_t kMaxCpus = 8192;  // as many as Linux can have
 
-  ThreadState* thread_of(const RecordOrigin& origin);
-  void add_marker(ThreadState* thread, std::uint64_t begin, std::uint64_t end, std::string_view name);
+  void add_marker(ThreadId thread, std::uint64_t begin, std::uint64_t end, std::string_view name);
 
   Profile& profile_;
-  Processes& processes_;
   std::uint64_t last_time_ = 0;
   std::vector<std::uint64_t> last_times_;                 // by processor
   FlatMap<std::uint64_t, std::uint64_t> throttled_from_;  // by stream

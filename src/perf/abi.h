@@ -21,6 +21,7 @@ enum class RecordType : std::uint32_t {
   kMmap2 = 10,
   kLostSamples = 13,
   kSwitch = 14,
+  kSwitchCpuWide = 15,
   kNamespaces = 16,
   kKsymbol = 17,
   // From here on written by perf itself, and not ordered by time.

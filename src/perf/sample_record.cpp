@@ -1,10 +1,10 @@
-#include "formats/perf_data/sample_record.h"
+#include "perf/sample_record.h"
 
 #include <algorithm>
 #include <bit>
 
 #include "base/byte_reader.h"
-#include "formats/perf_data/words.h"
+#include "perf/words.h"
 
 namespace nodescope::perf {
 

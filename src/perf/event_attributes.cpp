@@ -1,11 +1,11 @@
-#include "formats/perf_data/event_attributes.h"
+#include "perf/event_attributes.h"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cstring>
 
-#include "formats/perf_data/words.h"
+#include "perf/words.h"
 
 namespace nodescope::perf {
 

@@ -7,12 +7,13 @@
 #include <span>
 
 #include "binary/unwinder.h"
-#include "formats/perf_data/event_attributes.h"
+#include "perf/event_attributes.h"
 
 namespace nodescope::perf {
 
 // The parts of a sample that become a stack with its time and place.  Spans point into the record.
 struct SampleRecord {
+  std::size_t event = 0;  // index in EventAttributes
   std::uint64_t ip = 0;
   std::int32_t pid = 0;
   std::int32_t tid = 0;

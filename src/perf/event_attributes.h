@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
-#include "formats/perf_data/abi.h"
+#include "perf/abi.h"
 
 namespace nodescope::perf {
 
