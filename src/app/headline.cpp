@@ -17,4 +17,12 @@ std::string headline(const Profile& profile) {
   return derive_verdict(profile, overview, causes, stalls ? &*stalls : nullptr).sentence;
 }
 
+std::string headline_of_sums(const Profile& profile, const Accounting& accounting) {
+  Overview overview = derive_overview(profile);
+  overview.accounting = accounting;
+  // Of sums nobody knows how many samples each has.
+  overview.resolution = {};
+  return derive_verdict(profile, overview, derive_causes(profile), nullptr).sentence;
+}
+
 }  // namespace nodescope

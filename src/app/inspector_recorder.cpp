@@ -135,7 +135,7 @@ Result<Recorded> record_by_inspector(const InspectorRecording& wanted) {
   if (auto written = write_as(*writer, profile, view, wanted.output); !written)
     return std::unexpected(written.error());
   auto course = course_of(wanted, end, seconds_since(begin), profile);
-  return Recorded{std::move(profile), std::move(course)};
+  return Recorded{std::move(profile), {}, std::move(course)};
 }
 
 }  // namespace nodescope

@@ -34,6 +34,8 @@ constexpr std::chrono::milliseconds kChunkInterval{1000};
 constexpr std::chrono::milliseconds kFirstChunk{100};
 constexpr std::chrono::milliseconds kStatusInterval{500};
 constexpr std::size_t kSummaryRows = 10;
+// 16 bytes each.  Three quarters of an hour of a busy thread at 199 Hz; what is longer is summed up.
+constexpr std::size_t kMaxSamplesHeld = 500'000;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -48,23 +50,36 @@ class RecordingFile {
     return RecordingFile(std::move(*file));
   }
 
-  void append(const Profile& profile) {
-    const auto written = writer_->append(profile);
+  void append(SamplingSession& session) {
+    const auto written = writer_->append(session.profile());
     if (!written && !failed_)
       note_at_once("\nnodescope: {}; recording goes on\n", printable(written.error().message));
     failed_ = !written;
+    if (!failed_) rotate(session);
   }
   Result<void> finish(const Profile& profile) {
     if (auto written = writer_->finish(profile); !written) return written;
     return file_->check_is_there();
   }
+  RecordingSums& sums() { return sums_; }
 
  private:
   explicit RecordingFile(std::unique_ptr<GrowingFile> file)
       : file_(std::move(file)), writer_(std::make_unique<RecordingWriter>(*file_)) {}
 
+  // What is in the file need not be held as well: from some length on only its sums are.
+  void rotate(SamplingSession& session) {
+    const Profile& profile = session.profile();
+    const std::size_t held = profile.samples.size() + profile.markers.size();
+    if (held == 0 || (sums_.empty() && held < kMaxSamplesHeld)) return;
+    sums_.add(profile);
+    session.forget_samples();
+    writer_->forget_samples();
+  }
+
   std::unique_ptr<GrowingFile> file_;
   std::unique_ptr<RecordingWriter> writer_;
+  RecordingSums sums_;
   bool failed_ = false;
 };
 
@@ -113,15 +128,18 @@ RecordingEnd run_until_end(SamplingSession& session, const RecorderOptions& opti
   const auto begin = Clock::now();
   auto last_chunk = begin;
   auto chunk_interval = kFirstChunk;
-  if (file != nullptr) file->append(session.profile());
+  if (file != nullptr) file->append(session);
   while (!interrupt.requested()) {
     if (options.seconds && seconds_since(begin) >= *options.seconds) return RecordingEnd::kTimeOver;
     interrupt.sleep_ms(session.poll_milliseconds());
     session.poll();
+    // They are markers of the profile as well.
+    session.take_turns();
+    session.take_collections();
     if (Clock::now() - last_chunk >= chunk_interval) {
       last_chunk = Clock::now();
       chunk_interval = std::min(2 * chunk_interval, kChunkInterval);
-      if (file != nullptr) file->append(session.profile());
+      if (file != nullptr) file->append(session);
       // Ctrl-C reaches a command that shares our terminal too.
       if (has_ended() && !interrupt.requested()) return RecordingEnd::kTargetsEnded;
     }
@@ -153,16 +171,18 @@ RecordingCourse run_session(SamplingSession& session, const RecorderOptions& opt
 }
 
 // What was recorded and cannot be written to its place: a .nscope file elsewhere, of which the message tells.
-Error keep_elsewhere(const Profile& profile, const Error& error) {
+Error keep_elsewhere(const Profile& profile, const Error& error, bool is_rest = false) {
+  const std::string_view what = is_rest ? "what it does not have yet" : "the recording";
   const std::string name = fmt::format("nodescope-{}.nscope", random_hex(4).value_or("kept"));
   for (const std::string& folder : {std::string("."), temporary_folder()}) {
     const std::string path = folder + "/" + name;
     auto file = OutputFile::create(path, Readers::kOwner);
     if (!file) continue;
     const auto written = RecordingWriter(**file).finish(profile);
-    if (written && (*file)->commit()) return {error.code, error.message + "; the recording is in " + path};
+    if (written && (*file)->commit())
+      return {error.code, fmt::format("{}; {} is in {}", error.message, what, path)};
   }
-  return {error.code, error.message + "; the recording is lost: there was no other place for it"};
+  return {error.code, fmt::format("{}; {} is lost: there was no other place for it", error.message, what)};
 }
 
 }  // namespace
@@ -205,24 +225,36 @@ Result<Recorded> record(SamplingSession& session, const RecorderOptions& options
   }
   RecordingCourse course = run_session(session, options, has_ended, file ? &*file : nullptr);
   if (file) {
+    const bool was_rotated = !file->sums().empty();
     if (auto written = file->finish(session.profile()); !written)
-      return std::unexpected(keep_elsewhere(session.take_profile(), written.error()));
-    return Recorded{session.take_profile(), std::move(course)};
+      return std::unexpected(keep_elsewhere(session.take_profile(), written.error(), was_rotated));
+    Recorded recorded{session.take_profile(), std::move(file->sums()), std::move(course)};
+    if (was_rotated) {
+      recorded.sums.add(recorded.profile);
+      recorded.profile.samples = {};
+      recorded.sums.put_into(recorded.profile);
+    }
+    return recorded;
   }
   Profile profile = session.take_profile();
   const ViewOptions view{.name = display_names({options.output}).front()};
   if (auto written = write_as(*writer, profile, view, options.output); !written)
     return std::unexpected(keep_elsewhere(profile, written.error()));
-  return Recorded{std::move(profile), std::move(course)};
+  return Recorded{std::move(profile), {}, std::move(course)};
 }
 
-std::string recording_summary(const Profile& profile) {
-  std::string text = accounting_text(profile, derive_accounting(profile)) + "\n";
+std::string recording_summary(const Recorded& recorded) {
+  const Profile& profile = recorded.profile;
+  const RecordingSums& sums = recorded.sums;
+  const Accounting accounting = sums.empty() ? derive_accounting(profile) : sums.accounting(profile);
+  std::string text = accounting_text(profile, accounting) + "\n";
   if (profile.samples.size() == 0) return text;
-  if (const std::string verdict = headline(profile); !verdict.empty()) text = verdict + "\n" + text;
+  const std::string verdict = sums.empty() ? headline(profile) : headline_of_sums(profile, accounting);
+  if (!verdict.empty()) text = verdict + "\n" + text;
   const auto causes = derive_cause_totals(profile, {}, CountBy::kWeight);
   text += causes_text(causes.value_or(CauseTotals{}));
-  text += turns_summary(profile);
+  text +=
+      sums.empty() ? turns_summary(profile) : sums.turns().stalls_line() + sums.turns().collections_line();
   TableTextOptions table;
   table.top = kSummaryRows;
   table.max_columns = terminal_columns();

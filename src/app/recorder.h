@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/recording_end.h"
+#include "app/recording_sums.h"
 #include "app/views.h"
 #include "base/result.h"
 #include "capture/sampling_session.h"
@@ -22,8 +23,11 @@ struct RecorderOptions {
   bool has_sources = false;       // it is its owner's alone
 };
 
+// What a user who waits is told about a recording.
 struct Recorded {
+  // Of a long .nscope recording only sums: its samples are in the file.
   Profile profile;
+  RecordingSums sums;  // empty: the profile has all
   RecordingCourse course;
 };
 
@@ -36,6 +40,6 @@ Result<Recorded> record(SamplingSession& session, const RecorderOptions& options
                         const std::function<bool()>& has_ended);
 
 // What people want to know first: where the time went, the share of the collector, the top functions.
-std::string recording_summary(const Profile& profile);
+std::string recording_summary(const Recorded& recorded);
 
 }  // namespace nodescope

@@ -73,19 +73,16 @@ Result<void> show_page(server::Recordings recordings, const ShowOptions& options
   return {};
 }
 
-Result<void> end_with_page(const Profile& profile, const std::string& path, bool opens_browser) {
+Result<void> end_with_page(const std::string& path, bool opens_browser) {
   const bool attended = standard_output_is_terminal() && standard_error_is_terminal();
   if (!opens_browser || !attended || !browser_command()) {
     note("\n{0}: nodescope view {0}\n", printable(path));
     return {};
   }
-  auto bytes = server::to_recording(profile);
-  if (!bytes) return std::unexpected(bytes.error());
-  server::Recordings recordings;
-  recordings.list.push_back({display_names({path}).front(), std::move(*bytes)});
-  recordings.sources.add(profile);
+  auto recordings = server::read_own_recording(path);
+  if (!recordings) return std::unexpected(recordings.error());
   note("\n{}\n", printable(path));
-  return show_page(std::move(recordings), {});
+  return show_page(std::move(*recordings), {});
 }
 
 }  // namespace nodescope

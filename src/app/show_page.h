@@ -5,7 +5,6 @@
 
 #include "app/server/recordings.h"
 #include "base/result.h"
-#include "model/profile.h"
 
 namespace nodescope {
 
@@ -20,6 +19,6 @@ Result<void> show_page(server::Recordings recordings, const ShowOptions& options
 
 // How `record` and `demo` end: with the page where somebody sits at a terminal with a browser, else with the
 // command that shows it.  `path` is the recording on disk.
-Result<void> end_with_page(const Profile& profile, const std::string& path, bool opens_browser);
+Result<void> end_with_page(const std::string& path, bool opens_browser);
 
 }  // namespace nodescope

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string_view>
 
 #include "analysis/stalls.h"
@@ -34,24 +33,38 @@ std::string stalls_line(const Profile& profile) {
                             duration_text(report->stalls.front().duration_ns()), printable(report->sentence));
 }
 
-// By kind, without the reason that follows it in a marker's name.
-std::string collections_line(const Profile& profile) {
-  struct Sum {
-    std::uint64_t count = 0;
-    std::int64_t total_ns = 0;
-    std::int64_t longest_ns = 0;
-  };
-  std::map<std::string_view, Sum> sums;
+}  // namespace
+
+void TurnTotals::Sum::add(std::int64_t duration_ns) {
+  ++count;
+  if (__builtin_add_overflow(total_ns, duration_ns, &total_ns)) total_ns = INT64_MAX;
+  longest_ns = std::max(longest_ns, duration_ns);
+}
+
+void TurnTotals::add(const Profile& profile) {
+  const StallOptions options;
   for (const Marker& marker : profile.markers) {
-    if (marker.kind != MarkerKind::kGc || marker.duration_ns < 0) continue;
-    const std::string_view name = profile.text(marker.name);
-    Sum& sum = sums[name.substr(0, name.find(':'))];
-    ++sum.count;
-    if (__builtin_add_overflow(sum.total_ns, marker.duration_ns, &sum.total_ns)) sum.total_ns = INT64_MAX;
-    sum.longest_ns = std::max(sum.longest_ns, marker.duration_ns);
+    if (marker.duration_ns < 0) continue;
+    if (marker.kind == MarkerKind::kStall && marker.duration_ns >= options.min_ns) {
+      stalls_.add(marker.duration_ns);
+    } else if (marker.kind == MarkerKind::kGc) {
+      // By kind, without the reason that follows it in a marker's name.
+      const std::string_view name = profile.text(marker.name);
+      collections_[std::string(name.substr(0, name.find(':')))].add(marker.duration_ns);
+    }
   }
+}
+
+std::string TurnTotals::stalls_line() const {
+  if (stalls_.count == 0) return {};
+  return fmt::format("event loop: {} {} of {} or more, measured; longest {}\n", with_thousands(stalls_.count),
+                     stalls_.count == 1 ? "stall" : "stalls", duration_text(StallOptions{}.min_ns),
+                     duration_text(stalls_.longest_ns));
+}
+
+std::string TurnTotals::collections_line() const {
   std::string text;
-  for (const auto& [kind, sum] : sums) {
+  for (const auto& [kind, sum] : collections_) {
     text += fmt::format("{}{} {} in {} {}, longest {}", text.empty() ? "collector: " : "; ",
                         printable(kind.empty() ? "collection" : kind), duration_text(sum.total_ns),
                         with_thousands(sum.count), sum.count == 1 ? "pause" : "pauses",
@@ -60,10 +73,10 @@ std::string collections_line(const Profile& profile) {
   return text.empty() ? text : text + "\n";
 }
 
-}  // namespace
-
 std::string turns_summary(const Profile& profile) {
-  return stalls_line(profile) + collections_line(profile);
+  TurnTotals totals;
+  totals.add(profile);
+  return stalls_line(profile) + totals.collections_line();
 }
 
 }  // namespace nodescope

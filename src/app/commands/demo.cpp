@@ -99,10 +99,10 @@ Result<void> demo(const Options& options) {
   const Profile& profile = recorded->profile;
   if (auto written = write_view(profile, svg); !written) return written;
   auto shown =
-      write_output("-", [&](ByteSink& sink) { return sink.write("\n" + recording_summary(profile)); });
+      write_output("-", [&](ByteSink& sink) { return sink.write("\n" + recording_summary(*recorded)); });
   if (!shown) return shown;
   note("\n{}: open it in a browser\n{}: nodescope report {} --my-code\n", svg, recording, recording);
-  return end_with_page(profile, recording, !options.no_open);
+  return end_with_page(recording, !options.no_open);
 }
 
 }  // namespace

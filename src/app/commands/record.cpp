@@ -56,10 +56,10 @@ std::string default_output() {
 Result<void> show(const Recorded& recorded, const std::string& output, bool opens_browser) {
   const Profile& profile = recorded.profile;
   print_diagnostics(profile.diagnostics, output);
-  const std::string text = recording_summary(profile) + course_text(recorded.course);
+  const std::string text = recording_summary(recorded) + course_text(recorded.course);
   // Standard output belongs to the command that was recorded.
   note("{}", text);
-  if (output.ends_with(".nscope")) return end_with_page(profile, output, opens_browser);
+  if (output.ends_with(".nscope")) return end_with_page(output, opens_browser);
   note("\n{}\n", output);
   return {};
 }

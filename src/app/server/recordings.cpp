@@ -10,6 +10,7 @@
 #include "formats/recording/recording.h"
 #include "formats/recording/recording_reader.h"
 #include "formats/recording/recording_writer.h"
+#include "os/file.h"
 
 namespace nodescope::server {
 
@@ -17,15 +18,17 @@ namespace {
 
 constexpr int kFastestLevel = 1;
 
+enum class Telling : bool { kNothing, kDiagnostics };
+
 // Nothing where it is another file, or one that cannot be mapped: a pipe, a compressed one.
-std::optional<Result<Recording>> take_as_it_is(ByteSource& source, SourceFiles& sources) {
+std::optional<Result<Recording>> take_as_it_is(ByteSource& source, SourceFiles& sources, Telling telling) {
   const auto file = source.mapped();
   if (!file || !recording::is_recording(as_text(*file))) return std::nullopt;
   Recording taken{{}, std::string(as_text(*file))};
   const std::string name(source.name());
   const auto names = read_recording_without_samples(as_byte_span(taken.bytes), name);
   if (!names) return std::unexpected(names.error());
-  print_diagnostics(names->diagnostics, name);
+  if (telling == Telling::kDiagnostics) print_diagnostics(names->diagnostics, name);
   sources.add(*names);
   return taken;
 }
@@ -50,7 +53,7 @@ Result<Recording> read_one(const std::string& path, const SelectionOptions& sele
   auto source = open_input(path);
   if (!source) return std::unexpected(source.error());
   if (selection == SelectionOptions{}) {
-    if (auto taken = take_as_it_is(**source, sources)) return std::move(*taken);
+    if (auto taken = take_as_it_is(**source, sources, Telling::kDiagnostics)) return std::move(*taken);
   }
   return convert(std::move(*source), selection, sources);
 }
@@ -95,6 +98,18 @@ Result<Recordings> read_recordings_or_heap(const std::vector<std::string>& paths
   if (!snapshots) return std::unexpected(snapshots.error());
   Recordings recordings;
   recordings.heap = std::make_unique<const page::HeapSession>(std::move(*snapshots));
+  return recordings;
+}
+
+Result<Recordings> read_own_recording(const std::string& path) {
+  Recordings recordings;
+  auto source = open_file(path);
+  if (!source) return std::unexpected(source.error());
+  auto taken = take_as_it_is(**source, recordings.sources, Telling::kNothing);
+  if (!taken) return fail(ErrorCode::kInvalidInput, path + " is no recording any more");
+  if (!*taken) return std::unexpected(taken->error());
+  (*taken)->name = display_names({path}).front();
+  recordings.list.push_back(std::move(**taken));
   return recordings;
 }
 

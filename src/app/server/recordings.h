@@ -31,6 +31,9 @@ Result<Recordings> read_recordings_or_heap(const std::vector<std::string>& paths
 // stays as it is, damage included: the page reads it with the same code and tells the same about it.
 Result<Recordings> read_recordings(const std::vector<std::string>& paths, const SelectionOptions& selection);
 
+// A .nscope file that this program has just written, and told about.
+Result<Recordings> read_own_recording(const std::string& path);
+
 // `profile` as a .nscope file: quickly, for a page on this machine.
 Result<std::string> to_recording(const Profile& profile);
 

@@ -109,9 +109,9 @@ Result<void> RecordingWriter::append(const Profile& profile) {
   return {};
 }
 
-void RecordingWriter::start_over() {
-  position_ = {};
-  tables_begin_ = true;
+void RecordingWriter::forget_samples() {
+  position_.samples = 0;
+  position_.markers = 0;
 }
 
 Result<void> RecordingWriter::finish(const Profile& profile) {

@@ -40,10 +40,9 @@ class RecordingWriter {
   // content again, behind it.
   Result<void> append(const Profile& profile);
 
-  // The next append() is of another profile, from its first sample on: so a session can forget what it has
-  // written. Facts, diagnostics and the number of lost samples are those of the last profile, so it must take
-  // them over.
-  void start_over();
+  // The profile has forgotten the samples and markers that it had at the last append(), which wrote all of
+  // them.
+  void forget_samples();
 
   // The last call.  Without it the recording reads as interrupted.
   Result<void> finish(const Profile& profile);

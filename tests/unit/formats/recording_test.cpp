@@ -279,17 +279,26 @@ TEST(Recording, GrowsWithTheProfile) {
   EXPECT_EQ(everything(*again), everything(growing));
 }
 
-TEST(Recording, GoesOnWithAnotherProfile) {
-  const Profile first = profile_of("a;b 1\na;c 2");
-  const Profile second = profile_of("d;b 3");
+TEST(Recording, GoesOnAfterTheProfileHasForgottenWhatIsWritten) {
+  const Profile whole = rich_profile();
+  Profile rotated = rich_profile(0);
+  const std::vector<Marker> markers = std::exchange(rotated.markers, {});
   StringSink sink;
-  RecordingWriter writer(sink);
-  ASSERT_TRUE(writer.append(first));
-  writer.start_over();
-  ASSERT_TRUE(writer.finish(second));
+  RecordingWriter writer(sink, {.chunks_per_tables = 4});
+  for (std::size_t i = 0; i < whole.samples.size(); ++i) {
+    rotated.samples.add(whole.samples[i]);
+    if (i < markers.size()) rotated.markers.push_back(markers[i]);
+    if (i % 9 != 0) continue;
+    ASSERT_TRUE(writer.append(rotated));
+    rotated.samples = {};
+    rotated.markers.clear();
+    writer.forget_samples();
+  }
+  ASSERT_TRUE(writer.finish(rotated));
   const auto again = read(sink.text());
   ASSERT_TRUE(again) << again.error().message;
-  EXPECT_EQ(to_text(*again), to_text(profile_of("a;b 1\na;c 2\nd;b 3")));
+  EXPECT_EQ(sample_lines(*again), sample_lines(whole));
+  EXPECT_EQ(everything(*again), everything(whole));
 }
 
 // Takes half of the third write and refuses it, as a disk that fills up.
