@@ -1,24 +1,18 @@
 #pragma once
 
-#include <sys/types.h>
-
-#include <optional>
 #include <string>
 
 #include "base/byte_sink.h"
 #include "base/diagnostics.h"
 #include "base/result.h"
-#include "v8/process_view.h"
+#include "capture/process_dump.h"
 
 namespace nodescope {
 
 struct StackDumpOptions {
   std::string title = "Process";  // what has the pid that follows
   bool json = false;
-  bool arguments = false;            // receiver and arguments of each JavaScript function
-  bool addresses = false;            // of these where they are objects
-  std::optional<pid_t> thread = {};  // only this one
-  StopOptions stop = {};
+  ProcessDumpOptions dump = {};
 };
 
 // Writes the stacks of all threads of a process: that of `nodescope dump`.

@@ -12,6 +12,7 @@
 
 #include "base/flat_map.h"
 #include "binary/unwinder.h"
+#include "capture/frame_builder.h"
 #include "model/profile.h"
 #include "v8/process_view.h"
 
@@ -55,17 +56,16 @@ class ProcessStacks {
 
   ThreadId thread(pid_t tid, const Built& built, Address stack_pointer);
   // The files that JavaScript frames named since the last call, each once.
-  std::vector<StringId> take_named_files() { return std::exchange(new_files_, {}); }
+  std::vector<StringId> take_named_files() {
+    return frames_ ? frames_->take_named_files() : std::vector<StringId>();
+  }
   void rename(pid_t tid) { threads_.erase(static_cast<std::uint64_t>(tid)); }
 
  private:
   void open();
   void refresh_map_if_due(std::uint64_t now_ns);
   std::size_t push_async_callers(const v8::Stack& stack, Built& built);
-  FrameId frame_of(const v8::AsyncCaller& caller);
   FrameId frame_of(const v8::StackEntry& entry);
-  FrameId frame_of(const v8::NativeFrame& native);
-  FrameId frame_of(const v8::Frame& frame);
   std::string thread_name(pid_t tid, const Built& built, Address stack_pointer) const;
 
   pid_t pid_;
@@ -73,15 +73,12 @@ class ProcessStacks {
   v8::ViewCache& cache_;
   AsyncCallers async_;
   std::unique_ptr<v8::ProcessView> view_;
+  std::optional<FrameBuilder> frames_;  // of view_
   ProcessId process_id_;
   bool map_is_stale_ = false;
   std::uint64_t map_read_ns_ = 0;
   std::uint64_t map_cost_ns_ = 0;
-  FlatMap<std::uint64_t, FrameId> native_frames_;  // by address, of what is mapped now
-  FlatMap<std::uint64_t, ThreadId> threads_;       // by tid
-  std::vector<FrameId> frames_;
-  FlatSet<std::uint32_t> named_files_;
-  std::vector<StringId> new_files_;
+  FlatMap<std::uint64_t, ThreadId> threads_;  // by tid
 };
 
 }  // namespace nodescope

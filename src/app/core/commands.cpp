@@ -54,13 +54,13 @@ Result<void> run_env(CoreSession& session, Arguments, const CoreCommandOptions& 
 
 Result<void> run_stacks(CoreSession& session, Arguments arguments, const CoreCommandOptions& options,
                         ByteSink& sink) {
-  StackDumpOptions dump{.json = options.json, .arguments = true, .addresses = true};
+  StackDumpOptions dump{.json = options.json, .dump = {.arguments = true, .addresses = true}};
   if (session.core() != nullptr) dump.title = "Core of process";
   if (!arguments.empty()) {
     const auto thread = parse_number<pid_t>(arguments[0]);
     if (!thread)
       return fail(ErrorCode::kUsage, fmt::format("\"{}\" is not the number of a thread", arguments[0]));
-    dump.thread = *thread;
+    dump.dump.thread = *thread;
   }
   return write_stack_dump(session.view(), dump, session.diagnostics(), sink);
 }
