@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { editorAddress, labelPattern } from '../src/app/actions';
-import { bytes, clock, duration, parsePlace, percent, plain, shortName, shortPlace, weight } from '../src/app/format';
+import { bytes, clock, duration, fixed, parsePlace, percent, plain, shortName, shortPlace, weight } from '../src/app/format';
 import { movedRange } from '../src/app/keys';
 
 describe('numbers', () => {
   it('have their unit', () => {
     expect([0, 850_000, 154e6, 1.5e9, 12.34e9, 125e9, 7260e9].map(duration)).toEqual(['0 s', '850 µs', '154 ms', '1.50 s', '12.3 s', '2 min 5 s', '2 h 1 min']);
     expect([0, 0.0000001, 0.043, 1].map((share) => percent(share))).toEqual(['0 %', '<0.1 %', '4.3 %', '100.0 %']);
-    expect(bytes(3_210_000)).toBe('3.2 MB');
+    expect([1023, 1024, 3_210_000, 2 ** 60].map(bytes)).toEqual(['1023 B', '1.0 KB', '3.1 MB', '1024.0 PB']);
+    expect([0.25, 0.75, 0.35, -0.25, 2.5].map((value) => fixed(value, 1))).toEqual(['0.2', '0.8', '0.3', '-0.2', '2.5']);
     expect([weight(1, 'samples'), weight(1234, 'samples'), weight(1.5e9, 'nanoseconds')]).toEqual(['1 sample', '1,234 samples', '1.50 s']);
   });
 

@@ -1,4 +1,12 @@
-// Numbers in words: the unit is part of the number.
+// Numbers in words: the unit is part of the number.  The terminal has the same units and rounds the same way.
+
+// As toFixed, but a half goes to the even neighbour.
+export function fixed(value: number, digits: number): string {
+  const scaled = Math.abs(value) * 10 ** digits;
+  // Only such a number can lie in the middle: 0.15 is not 0.15 in binary.
+  const isHalf = Number.isInteger(value * 2 ** (digits + 1)) && scaled % 1 === 0.5;
+  return (isHalf ? (Math.sign(value) * 2 * Math.round(scaled / 2)) / 10 ** digits : value).toFixed(digits);
+}
 
 export function count(value: number): string {
   return Math.round(value).toLocaleString('en-US');
@@ -8,7 +16,7 @@ export function percent(share: number, digits = 1): string {
   if (!Number.isFinite(share) || share === 0) return '0 %';
   const least = 0.5 * 10 ** -(digits + 2);
   if (share > 0 && share < least) return `<${(10 ** -digits).toFixed(digits)} %`;
-  return `${(share * 100).toFixed(digits)} %`;
+  return `${fixed(share * 100, digits)} %`;
 }
 
 export function duration(ns: number): string {
@@ -16,20 +24,20 @@ export function duration(ns: number): string {
   if (ns === 0) return '0 s';
   if (seconds >= 3600) return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min`;
   if (seconds >= 120) return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
-  if (seconds >= 10) return `${seconds.toFixed(1)} s`;
-  if (seconds >= 1) return `${seconds.toFixed(2)} s`;
+  if (seconds >= 10) return `${fixed(seconds, 1)} s`;
+  if (seconds >= 1) return `${fixed(seconds, 2)} s`;
   if (seconds >= 0.001) return `${Math.round(seconds * 1000)} ms`;
   return `${Math.round(ns / 1000)} µs`;
 }
 
 export function bytes(value: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  const units = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'];
   let unit = 0;
-  while (Math.abs(value) >= 1000 && unit < units.length - 1) {
-    value /= 1000;
+  while (Math.abs(value) >= 1024 && unit < units.length - 1) {
+    value /= 1024;
     unit++;
   }
-  return `${unit === 0 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+  return `${unit === 0 ? Math.round(value) : fixed(value, 1)} ${units[unit]}`;
 }
 
 // What a sum of an event's unit is called.
