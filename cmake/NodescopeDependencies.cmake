@@ -10,6 +10,7 @@ function(nodescope_static_library target archive)
 endfunction()
 
 nodescope_static_library(zstd_static libzstd.a)
+nodescope_static_library(lz4_static liblz4.a)
 nodescope_static_library(zlib_static libz.a)
 nodescope_static_library(boost_json libboost_json.a)
 nodescope_static_library(llvm_demangle libLLVMDemangle.a /usr/lib/llvm-19/lib)

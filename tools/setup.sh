@@ -2,7 +2,7 @@
 # Everything goes to standard error, so that standard output belongs to the program.
 
 build_packages="g++ ccache cmake ninja-build libboost1.81-dev libboost-json1.81-dev libfmt-dev libcli11-dev
-  libprotozero-dev libzstd-dev zlib1g-dev llvm-19-dev
+  libprotozero-dev libzstd-dev zlib1g-dev liblz4-dev llvm-19-dev
   clang-19 lld-19 wasi-libc libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32"
 test_packages="clang-tidy-19 clang-format-19 libclang-rt-19-dev libgtest-dev libgmock-dev
   libbenchmark-dev linux-perf python3 mandoc binutils chromium runc zstd xvfb xdg-utils"
@@ -82,7 +82,7 @@ require_elsewhere() {
     command -v "$item" >/dev/null || missing+=("$item (command)")
   done
   local headers=(boost/json.hpp:"Boost 1.81 with Boost.JSON" fmt/format.h:fmt CLI/CLI.hpp:CLI11
-    protozero/pbf_reader.hpp:protozero zstd.h:zstd zlib.h:zlib)
+    protozero/pbf_reader.hpp:protozero zstd.h:zstd zlib.h:zlib lz4frame.h:lz4)
   for item in "${headers[@]}"; do
     printf '#include <%s>\n' "${item%%:*}" | c++ -std=c++20 -E -x c++ - >/dev/null 2>&1 || missing+=("${item#*:}")
   done

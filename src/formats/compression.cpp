@@ -49,6 +49,7 @@ Compression compression_of(std::string_view head) {
   if (head.size() < 4) return Compression::kNone;
   if (head.starts_with("\x1F\x8B\x08")) return Compression::kGzip;
   if (head.starts_with("\x28\xB5\x2F\xFD")) return Compression::kZstd;
+  if (head.starts_with("\x04\x22\x4D\x18")) return Compression::kLz4;
   // A skippable frame, which pzstd writes first.
   if ((byte(0) & 0xF0u) == 0x50 && head.substr(1, 3) == "\x2A\x4D\x18") return Compression::kZstd;
   return Compression::kNone;

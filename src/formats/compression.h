@@ -17,7 +17,7 @@
 
 namespace nodescope {
 
-enum class Compression : std::uint8_t { kNone, kGzip, kZstd };
+enum class Compression : std::uint8_t { kNone, kGzip, kZstd, kLz4 };
 
 // By the first four bytes.
 Compression compression_of(std::string_view head);

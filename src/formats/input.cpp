@@ -7,6 +7,7 @@
 
 #include "formats/compression.h"
 #include "formats/format.h"
+#include "formats/lz4.h"
 
 namespace nodescope {
 
@@ -18,6 +19,7 @@ constexpr int kMaxLayers = 2;
 std::unique_ptr<ByteSource> decompress(Compression compression, std::unique_ptr<ByteSource> source,
                                        Diagnostics& damage) {
   if (compression == Compression::kGzip) return std::make_unique<GzipSource>(std::move(source), damage);
+  if (compression == Compression::kLz4) return std::make_unique<Lz4Source>(std::move(source), damage);
   return std::make_unique<ZstdSource>(std::move(source), damage);
 }
 

@@ -44,8 +44,8 @@ class PeekableSource final : public ByteSource {
   std::string_view unread_{};  // the part of storage_ that read() has not given yet
 };
 
-// `source` with gzip and zstd undone, also one inside the other.  Nothing is undone twice over: a third layer
-// is an error.  Compressed content of which not one byte could be had is an error too.
+// `source` with gzip, zstd and lz4 undone, also one inside the other.  Nothing is undone twice over: a third
+// layer is an error.  Compressed content of which not one byte could be had is an error too.
 Result<std::unique_ptr<PeekableSource>> open_content(std::unique_ptr<ByteSource> source);
 
 }  // namespace nodescope

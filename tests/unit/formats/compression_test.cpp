@@ -5,6 +5,8 @@
 #include <memory>
 #include <string>
 
+#include "formats/lz4.h"
+
 namespace nodescope {
 namespace {
 
@@ -43,6 +45,12 @@ std::string gzip(std::string_view text) {
 std::string zstd(std::string_view text, int level = 3) {
   std::string out(ZSTD_compressBound(text.size()), '\0');
   out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), level));
+  return out;
+}
+
+std::string lz4(std::string_view text) {
+  std::string out(LZ4F_compressFrameBound(text.size(), nullptr), '\0');
+  out.resize(LZ4F_compressFrame(out.data(), out.size(), text.data(), text.size(), nullptr));
   return out;
 }
 
@@ -86,6 +94,7 @@ TEST(Compression, IsRecognisedByItsFirstBytes) {
   EXPECT_EQ(compression_of(gzip("x")), Compression::kGzip);
   EXPECT_EQ(compression_of(zstd("x")), Compression::kZstd);
   EXPECT_EQ(compression_of("\x53\x2A\x4D\x18\x01"), Compression::kZstd) << "skippable frame";
+  EXPECT_EQ(compression_of(lz4("x")), Compression::kLz4);
   EXPECT_EQ(compression_of("\x1F\x8B"), Compression::kNone);
   EXPECT_EQ(compression_of(""), Compression::kNone);
   EXPECT_EQ(compression_of("node;main 1\n"), Compression::kNone);
@@ -111,6 +120,19 @@ TEST(Compression, UndoesZstd) {
   }
   EXPECT_EQ(unpack<ZstdSource>(std::make_unique<Drip>(zstd(text))).text, text);
   EXPECT_EQ(unpack<ZstdSource>(zstd("")).text, "");
+}
+
+TEST(Compression, UndoesLz4) {
+  const std::string text = sample_text();
+  for (const std::size_t step : {1u, 7u, 4096u, 1u << 20}) {
+    const Unpacked unpacked = unpack<Lz4Source>(lz4(text) + lz4("") + lz4("tail"), step);
+    EXPECT_EQ(unpacked.text, text + "tail");
+    EXPECT_TRUE(unpacked.damage.entries().empty());
+  }
+  EXPECT_EQ(unpack<Lz4Source>(std::make_unique<Drip>(lz4(text))).text, text);
+  const Unpacked followed = unpack<Lz4Source>(lz4("text") + "garbage");
+  EXPECT_EQ(followed.text, "text");
+  EXPECT_EQ(followed.damage.count("bytes after the compressed content are ignored"), 1u);
 }
 
 TEST(Compression, UndoesSeveralInARow) {
@@ -151,6 +173,7 @@ TEST(Compression, GivesWhatComesBeforeACut) {
   std::string text = sample_text().substr(0, 20'000);
   check_every_prefix<GzipSource>(text, gzip(text));
   check_every_prefix<ZstdSource>(text, zstd(text));
+  check_every_prefix<Lz4Source>(text, lz4(text));
 }
 
 TEST(Compression, KeepsMostOfALongStreamThatIsCut) {
