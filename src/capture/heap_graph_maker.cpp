@@ -223,22 +223,12 @@ class Maker {
     if (!script_id || !script_id->is_smi() || script_id->smi() < 0) return std::nullopt;
     HeapLocation location{0, static_cast<std::uint32_t>(script_id->smi()), 0, 0};
     const auto known = scripts_.load(heap_, *script);
-    const auto place = known ? scripts_.place(*known, start_of(*info)) : std::nullopt;
+    const auto place = known ? scripts_.place(*known, std::max(info->start(), 0)) : std::nullopt;
     if (place) {
       location.line = place->line - 1;
       location.column = place->column - 1;
     }
     return location;
-  }
-
-  // A function that was not compiled yet keeps it elsewhere.
-  std::int32_t start_of(const v8::SharedFunctionInfo& info) {
-    constexpr std::uint64_t kUncompiledStart = 16;
-    if (info.start() >= 0) return info.start();
-    const auto data = heap_.field(info.word(), layout_.shared_data);
-    const int type = data ? heap_.type(*data) : -1;
-    if (!layout_.instance_types.class_name(type).starts_with("UncompiledData")) return 0;
-    return heap_.memory().load<std::int32_t>(data->address() + kUncompiledStart).value_or(0);
   }
 
   const v8::Layout& layout_;

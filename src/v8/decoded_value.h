@@ -56,7 +56,8 @@ struct DecodedValue {
   // Strings, the descriptions of symbols, bigints, dates in ISO 8601, regular expressions as /x/g; what an
   // internal object is.
   std::optional<std::string> text;
-  std::size_t text_units = 0;  // how long a string is, which may be cut
+  std::size_t text_units = 0;  // how long a string is
+  bool is_text_cut = false;
   double number = 0;
   bool boolean = false;
 

@@ -17,9 +17,10 @@ constexpr std::int32_t kMaxFrames = 200;  // Error.stackTraceLimit is 10 by defa
 constexpr std::int64_t kArrayElements = 16;
 
 // CallSiteInfo (src/objects/call-site-info.tq) begins with receiver, function and code, in V8 12 and newer
-// with the code first; then comes where in the code the call is.
-constexpr std::int64_t kSiteFields[] = {8, 16, 24};
-constexpr std::int64_t kSiteOffset = 32;
+// with the code first; then comes where in the code the call is.  V8 14.6 puts the same words, with
+// parameters and flags after them, into one array for all frames.
+constexpr std::int64_t kSiteWords = 3;
+constexpr std::int32_t kWordsInArray = 6;
 
 // V8 keeps the message under such a key too (V8 14).
 bool may_be_stack(Heap& heap, TaggedWord value) {
@@ -48,11 +49,15 @@ class Formatter {
   std::optional<std::string> format(TaggedWord sites) {
     const auto count = heap_.array_length(sites);
     if (!count) return std::nullopt;
+    const bool is_flat = *count % kWordsInArray == 0 && is_flat_array(sites);
+    const std::int32_t frames = is_flat ? *count / kWordsInArray : *count;
     std::string text;
-    for (std::int32_t i = 0; i < std::min(*count, kMaxFrames); ++i) {
-      const auto site = heap_.field(sites, kArrayElements + std::int64_t{8} * i);
+    for (std::int32_t i = 0; i < std::min(frames, kMaxFrames); ++i) {
+      const std::int64_t words = is_flat ? kWordsInArray : 1;
+      const Address element = sites.address() + static_cast<std::uint64_t>(kArrayElements + 8 * words * i);
+      const auto site = heap_.word(element);
       if (!site || !site->is_object()) break;
-      const auto line = format_site(*site);
+      const auto line = format_site(is_flat ? element : site->address() + 8);
       if (!line) break;
       text += *line;
     }
@@ -61,12 +66,18 @@ class Formatter {
   }
 
  private:
-  std::optional<std::string> format_site(TaggedWord site) {
+  // The fourth word of a frame is a number.
+  bool is_flat_array(TaggedWord sites) {
+    const auto offset = heap_.field(sites, kArrayElements + 8 * kSiteWords);
+    return offset && offset->is_smi();
+  }
+
+  std::optional<std::string> format_site(Address site) {
     std::optional<TaggedWord> function;
     std::optional<TaggedWord> receiver;
     std::optional<BytecodeArray> bytecode;
-    for (const std::int64_t place : kSiteFields) {
-      const auto field = heap_.field(site, place);
+    for (std::int64_t i = 0; i < kSiteWords; ++i) {
+      const auto field = heap_.word(site + static_cast<std::uint64_t>(8 * i));
       if (!field) return std::nullopt;
       if (auto code = bytecode_of(*field)) {
         bytecode = std::move(code);
@@ -80,7 +91,8 @@ class Formatter {
     const auto shared = word ? SharedFunctionInfo::load(heap_, *word) : std::nullopt;
     if (!shared) return std::nullopt;
     const std::string name = name_of(heap_, {*shared, function, receiver, /*is_eval=*/false});
-    const std::string place = place_of(site, *shared, bytecode);
+    const auto offset = heap_.word(site + static_cast<std::uint64_t>(8 * kSiteWords));
+    const std::string place = place_of(offset, *shared, bytecode);
     return name.empty() ? fmt::format("\n    at {}", place) : fmt::format("\n    at {} ({})", name, place);
   }
 
@@ -91,11 +103,10 @@ class Formatter {
     return wrapped ? BytecodeArray::load(heap_, *wrapped) : std::nullopt;
   }
 
-  std::string place_of(TaggedWord site, const SharedFunctionInfo& shared,
+  std::string place_of(std::optional<TaggedWord> offset, const SharedFunctionInfo& shared,
                        const std::optional<BytecodeArray>& bytecode) {
     const auto script = shared.script() ? scripts_.load(heap_, *shared.script()) : std::nullopt;
     if (!script) return "native";
-    const auto offset = heap_.field(site, kSiteOffset);
     if (bytecode && offset && offset->is_smi()) {
       const auto encoding =
           heap_.layout().version < Version{13, 7, 0} ? PositionEncoding::kSigned : PositionEncoding::kFlags;

@@ -216,6 +216,16 @@ void SharedFunctionInfo::read_kind(Heap& heap) {
     name_ = kind < first_static ? "<instance_members_initializer>" : "<static_initializer>";
 }
 
+// UncompiledData (src/objects/shared-function-info.tq) is where the extent of a function is until it runs.
+void SharedFunctionInfo::read_uncompiled(Heap& heap) {
+  constexpr std::uint64_t kStart = 16;
+  const auto data = heap.field(word_, heap.layout().shared_data);
+  const int type = data ? heap.type(*data) : -1;
+  if (!heap.layout().instance_types.class_name(type).starts_with("UncompiledData")) return;
+  start_ = heap.memory().load<std::int32_t>(data->address() + kStart).value_or(-1);
+  end_ = heap.memory().load<std::int32_t>(data->address() + kStart + sizeof start_).value_or(-1);
+}
+
 std::optional<SharedFunctionInfo> SharedFunctionInfo::load(Heap& heap, TaggedWord word) {
   const Layout& layout = heap.layout();
   if (!heap.is(word, layout.type_shared)) return std::nullopt;
@@ -229,6 +239,7 @@ std::optional<SharedFunctionInfo> SharedFunctionInfo::load(Heap& heap, TaggedWor
     info.end_ = scope->end();
   } else if (heap.is_string(*name)) {
     info.name_ = load_name(heap, *name).value_or("");
+    info.read_uncompiled(heap);
   }
   info.read_kind(heap);
   info.script_ = script_of(heap, word);

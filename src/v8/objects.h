@@ -57,6 +57,7 @@ class SharedFunctionInfo {
  private:
   explicit SharedFunctionInfo(TaggedWord word) : word_(word) {}
   void read_kind(Heap& heap);
+  void read_uncompiled(Heap& heap);
 
   TaggedWord word_;
   bool is_class_constructor_ = false;

@@ -18,6 +18,8 @@ struct Details {
   bool in_descriptor(const Layout& layout) const {
     return (value & layout.property_location_mask.mask()) != 0;
   }
+  // Above kind, constness and three attributes; what lies between is the same for all of a dictionary.
+  std::uint32_t order() const { return value >> 5; }
   int field_index(const Layout& layout) const {
     return static_cast<int>((value & layout.property_index_mask.mask()) >>
                             layout.property_index_shift.shift());
@@ -56,7 +58,7 @@ class FastProperties {
     const auto value = flags.in_descriptor(layout) ? heap_.field(descriptors, entry + 2 * kWordBytes)
                                                    : field_value(flags.field_index(layout));
     if (!value) return std::nullopt;
-    return Property{*key, flags.is_accessor(layout), value->strong()};
+    return Property{*key, flags.is_accessor(layout), value->strong(), 0};
   }
 
   // The first fields are within the object, the others in an array beside it.
@@ -82,7 +84,7 @@ class FastProperties {
 };
 
 // Objects whose properties are in a hash table.
-bool visit_dictionary(Heap& heap, TaggedWord object, const Visit& visit) {
+bool visit_dictionary(Heap& heap, TaggedWord object, const Visit& visit, std::size_t limit) {
   const Layout& layout = heap.layout();
   const auto dictionary = heap.field(object, layout.object_properties);
   if (!dictionary || heap.type(*dictionary) < layout.type_first_nonstring.value) return true;
@@ -91,7 +93,7 @@ bool visit_dictionary(Heap& heap, TaggedWord object, const Visit& visit) {
   const std::int64_t first = layout.dictionary_prefix_start.value + layout.dictionary_prefix_size.value;
   const std::int64_t entries = (length->smi() - first) / kEntryWords;
   // Half of a hash table is empty.
-  const bool all = entries <= static_cast<std::int64_t>(2 * kMaxProperties);
+  const bool all = entries <= static_cast<std::int64_t>(2 * limit);
   for (std::int64_t i = 0; i < entries && all; ++i) {
     const std::int64_t entry = kArrayHeader + (first + i * kEntryWords) * kWordBytes;
     const auto key = heap.field(*dictionary, entry);
@@ -101,7 +103,7 @@ bool visit_dictionary(Heap& heap, TaggedWord object, const Visit& visit) {
     // Of a deleted entry the hole is left, of one that was never used undefined.
     if (!heap.is_string(*key) && !heap.is(*key, layout.type_symbol)) continue;
     const Details flags{static_cast<std::uint32_t>(details->smi())};
-    if (!visit({*key, flags.is_accessor(layout), *value})) break;
+    if (!visit({*key, flags.is_accessor(layout), *value, flags.order()})) break;
   }
   return all;
 }
@@ -122,14 +124,14 @@ bool is_dictionary_map(Heap& heap, TaggedWord map) {
   return flags && has_dictionary_bit(heap.layout(), *flags);
 }
 
-bool for_each_property(Heap& heap, TaggedWord object, const Visit& visit) {
+bool for_each_property(Heap& heap, TaggedWord object, const Visit& visit, std::size_t limit) {
   const Layout& layout = heap.layout();
   const auto map = heap.map(object);
   if (!map || heap.type(object) < layout.type_first_nonstring.value || heap.is(object, layout.type_js_proxy))
     return true;
   const auto flags = bit_field3(heap, *map);
   if (!flags) return true;
-  if (has_dictionary_bit(layout, *flags)) return visit_dictionary(heap, object, visit);
+  if (has_dictionary_bit(layout, *flags)) return visit_dictionary(heap, object, visit, limit);
   const std::size_t count =
       (*flags & layout.own_descriptors_mask.mask()) >> layout.own_descriptors_shift.shift();
   return FastProperties(heap, object, *map).visit(count, visit);

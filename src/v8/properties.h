@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 
@@ -13,13 +14,15 @@ struct Property {
   TaggedWord key;  // String or Symbol
   bool is_accessor = false;
   TaggedWord value;  // an accessor's: its AccessorPair or what V8 has instead
+  // When it was added, among those of an object that keeps them in a hash table; else 0.
+  std::uint32_t order = 0;
 };
 
 // Own named properties of `object`, in V8's own order, until `visit` returns false.  Proxies have none, and
-// what cannot be read is left out.  False when the object has more than kMaxProperties: then not all were
-// seen.
+// what cannot be read is left out.  False when the object has more than `limit`: then not all were seen.
 constexpr std::size_t kMaxProperties = 4096;
-bool for_each_property(Heap& heap, TaggedWord object, const std::function<bool(const Property&)>& visit);
+bool for_each_property(Heap& heap, TaggedWord object, const std::function<bool(const Property&)>& visit,
+                       std::size_t limit = kMaxProperties);
 
 // Objects with this map keep their properties in a hash table, so the map does not tell which they have.
 bool is_dictionary_map(Heap& heap, TaggedWord map);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <deque>
 
 #include "v8/error_stack.h"
 #include "v8/function_name.h"
@@ -66,10 +67,48 @@ std::string_view to_string(ValueType type) {
   return kNames[static_cast<std::size_t>(type)];
 }
 
+namespace {
+
+bool may_have_members(const DecodedValue& value) {
+  return value.address && value.type >= ValueType::kFunction && value.type <= ValueType::kProxy;
+}
+
+template <typename Visit>
+void for_each_member(DecodedValue& value, const Visit& visit) {
+  if (value.result) visit(*value.result);
+  for (DecodedValue& element : value.elements) visit(element);
+  for (MapEntry& entry : value.entries) {
+    visit(entry.key);
+    visit(entry.value);
+  }
+  for (NamedValue& property : value.properties) visit(property.value);
+  for (NamedValue& captured : value.captured) visit(captured.value);
+}
+
+}  // namespace
+
+// Level by level, so that what is near is there when the limit of all values is reached.  What lies deeper
+// stays without its members.
 DecodedValue ValueDecoder::decode(TaggedWord value, const DecodeLimits& limits) {
   limits_ = limits;
-  values_left_ = kMaxValues;
-  return decode(value.strong(), limits.depth);
+  values_left_ = limits.values;
+  DecodedValue root = decode(value.strong(), limits.depth > 0 ? 1 : 0);
+  struct Level {
+    DecodedValue* value;
+    int depth;
+  };
+  std::deque<Level> waiting{{&root, limits.depth}};
+  while (!waiting.empty()) {
+    const Level next = waiting.front();
+    waiting.pop_front();
+    if (next.depth <= 1) continue;
+    for_each_member(*next.value, [&](DecodedValue& member) {
+      if (!may_have_members(member) || values_left_ == 0) return;
+      member = decode(TaggedWord{member.address->value + 1}, 1);
+      waiting.push_back({&member, next.depth - 1});
+    });
+  }
+  return root;
 }
 
 bool ValueDecoder::is_big_int(int type) const {
@@ -87,6 +126,7 @@ bool ValueDecoder::is_hole(TaggedWord value) {
 }
 
 DecodedValue ValueDecoder::decode(TaggedWord value, int depth) {
+  values_left_ -= values_left_ > 0 ? 1 : 0;
   if (value.is_smi()) {
     DecodedValue number;
     number.type = ValueType::kNumber;
@@ -94,8 +134,7 @@ DecodedValue ValueDecoder::decode(TaggedWord value, int depth) {
     return number;
   }
   const int type = heap_.type(value);
-  if (type < 0 || values_left_ == 0) return {};
-  --values_left_;
+  if (type < 0) return {};
   const Layout& layout = heap_.layout();
   const bool is_receiver = layout.type_js_proxy.known() && type >= layout.type_js_proxy.value;
   DecodedValue decoded = is_receiver ? DecodedValue() : decode_primitive(value, type);
@@ -114,6 +153,7 @@ DecodedValue ValueDecoder::decode_primitive(TaggedWord value, int type) {
     into.type = ValueType::kString;
     into.text = string_of(heap_, value, limits_.string_units);
     into.text_units = string_length(heap_, value).value_or(0);
+    into.is_text_cut = into.text && into.text_units > limits_.string_units;
   } else if (layout.type_heap_number.is(type)) {
     const auto bits = heap_.field(value, layout.heap_number_value);
     into.type = bits ? ValueType::kNumber : ValueType::kUnreadable;
@@ -151,13 +191,18 @@ std::optional<TaggedWord> ValueDecoder::target_of(TaggedWord value, const Fact& 
 
 void ValueDecoder::decode_receiver(TaggedWord value, int type, int depth, DecodedValue& into) {
   into.type = ValueType::kObject;
-  into.class_name = class_name(heap_, value);
   if (heap_.layout().is_function(type) || facts_.type_bound_function.is(type)) {
     into.type = ValueType::kFunction;
+    const auto prototype = prototype_of(heap_, value);
+    into.class_name = prototype ? class_name(heap_, *prototype) : std::string();
+    if (!into.class_name.ends_with("Function")) into.class_name = "Function";
     add_function(value, depth, into);
-  } else if (!decode_kind(value, type, depth, into)) {
-    decode_collection(value, type, depth, into);
+    into.has_members = depth > 0;
+    if (depth > 0) add_properties(value, depth, into);
+    return;
   }
+  into.class_name = class_name(heap_, value);
+  if (!decode_kind(value, type, depth, into)) decode_collection(value, type, depth, into);
   into.has_members = depth > 0;
   if (depth <= 0) return;
   if (into.type != ValueType::kTypedArray && into.type != ValueType::kBuffer)
@@ -184,10 +229,10 @@ bool ValueDecoder::decode_kind(TaggedWord value, int type, int depth, DecodedVal
     into.type = ValueType::kRegExp;
     add_regexp(value, into);
   } else if (layout.type_js_typed_array.is(type) || facts_.type_data_view.is(type)) {
-    const bool is_buffer = into.class_name == "Buffer" || into.class_name == "FastBuffer";
-    into.type = is_buffer ? ValueType::kBuffer : ValueType::kTypedArray;
+    const std::string kind = typed_array_class(value, into.class_name);
+    into.type = kind == "Buffer" ? ValueType::kBuffer : ValueType::kTypedArray;
     add_bytes(value, into);
-    if (depth > 0 && into.type == ValueType::kTypedArray) add_typed_elements(into);
+    if (depth > 0 && into.type == ValueType::kTypedArray) add_typed_elements(kind, into);
   } else if (facts_.type_array_buffer.is(type)) {
     into.type = ValueType::kArrayBuffer;
     add_bytes(value, into);
@@ -253,8 +298,10 @@ bool ValueDecoder::add_context(TaggedWord context, int depth, DecodedValue& into
     const std::string& name = names->locals[static_cast<std::size_t>(i)];
     if (name.empty() || name.starts_with('.')) continue;  // V8's own
     if (std::ranges::find(into.captured, name, &NamedValue::name) != into.captured.end()) continue;
-    if (into.captured.size() >= limits_.members) return false;
+    if (is_full(into.captured.size())) return false;
     const auto slot = heap_.field(context, facts_.context_slots.value + std::int64_t{8} * (first + i));
+    // The key of a private member.
+    if (slot && name.starts_with('#') && heap_.is(*slot, heap_.layout().type_symbol)) continue;
     into.captured.push_back({name, slot ? decode(unwrapped(*slot), depth - 1) : DecodedValue()});
   }
   return true;
@@ -273,14 +320,36 @@ std::string ValueDecoder::property_name(TaggedWord key) {
   return name.starts_with('#') ? name : fmt::format("Symbol({})", name);
 }
 
+// A key of V8's own: the mark that an object has private methods, where the stack of an error is.
+bool ValueDecoder::is_private_to_v8(TaggedWord key, std::string_view name) {
+  constexpr std::uint64_t kFlags = 12;  // after map and hash
+  if (name.starts_with('#') || !heap_.is(key, heap_.layout().type_symbol)) return false;
+  const auto flags = heap_.memory().load<std::uint32_t>(key.address() + kFlags);
+  return flags && (*flags & 1u) != 0;
+}
+
+// In the order in which they were added.
 void ValueDecoder::add_properties(TaggedWord value, int depth, DecodedValue& into) {
-  const bool all = for_each_property(heap_, value, [&](const Property& property) {
-    if (into.type == ValueType::kError && is_stack_symbol(heap_, property.key)) return true;
-    std::string name = property_name(property.key);
-    if (into.properties.size() >= limits_.members) {
+  constexpr std::size_t kMaxOrdered = std::size_t{1} << 22;
+  std::vector<Property> properties;
+  const bool all = for_each_property(
+      heap_, value,
+      [&](const Property& property) {
+        properties.push_back(property);
+        return true;
+      },
+      kMaxOrdered);
+  if (!all) ++into.more_properties;
+  std::ranges::stable_sort(properties, {}, &Property::order);
+  for (const Property& property : properties) {
+    // What V8 computes, such as the length of an array, is seen elsewhere.
+    if (property.is_accessor && !heap_.is(property.value, heap_.layout().type_accessor_pair)) continue;
+    if (is_full(into.properties.size())) {
       ++into.more_properties;
-      return true;
+      continue;
     }
+    std::string name = property_name(property.key);
+    if (is_private_to_v8(property.key, name)) continue;
     DecodedValue member;
     if (property.is_accessor) {
       member.type = ValueType::kAccessor;
@@ -288,9 +357,7 @@ void ValueDecoder::add_properties(TaggedWord value, int depth, DecodedValue& int
       member = decode(property.value, depth - 1);
     }
     into.properties.push_back({std::move(name), std::move(member)});
-    return true;
-  });
-  if (!all) ++into.more_properties;
+  }
 }
 
 void ValueDecoder::add_promise(TaggedWord value, int depth, DecodedValue& into) {

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
+#include <string_view>
 
 #include "v8/decoded_value.h"
 #include "v8/heap.h"
@@ -15,6 +17,7 @@ struct DecodeLimits {
   std::size_t string_units = 10000;  // longer strings are cut
   std::size_t members = 100;         // of each object
   std::size_t bytes = 1024;          // of each buffer
+  std::size_t values = 100'000;      // of all: a tree of arrays of arrays grows with each level
 };
 
 // Takes values out of the memory of a process that stands still.  Nothing in it is trusted: the work is
@@ -27,10 +30,10 @@ class ValueDecoder {
   DecodedValue decode(TaggedWord value, const DecodeLimits& limits);
 
  private:
-  // All that one call may make: a tree of arrays of arrays grows with each level.
-  static constexpr std::size_t kMaxValues = 100'000;
-
+  // With the members that it has itself, where `depth` is not 0; these then are without theirs.
   DecodedValue decode(TaggedWord value, int depth);
+  // No more members are decoded of what has so many.
+  bool is_full(std::size_t members) const { return members >= limits_.members || values_left_ == 0; }
   DecodedValue decode_primitive(TaggedWord value, int type);
   void decode_receiver(TaggedWord value, int type, int depth, DecodedValue& into);
   bool decode_kind(TaggedWord value, int type, int depth, DecodedValue& into);
@@ -49,12 +52,14 @@ class ValueDecoder {
   void add_regexp(TaggedWord value, DecodedValue& into);
   void add_error(TaggedWord value, DecodedValue& into);
   void add_bytes(TaggedWord value, DecodedValue& into);
-  void add_typed_elements(DecodedValue& into);
+  std::string typed_array_class(TaggedWord value, const std::string& own_class);
+  void add_typed_elements(std::string_view class_name, DecodedValue& into);
   void add_buffer_bytes(Address begin, std::uint64_t size, DecodedValue& into);
   void add_entry(TaggedWord key, std::optional<TaggedWord> value, int depth, DecodedValue& into);
 
   DecodedValue element(TaggedWord word, int kind, int depth);
   std::string property_name(TaggedWord key);
+  bool is_private_to_v8(TaggedWord key, std::string_view name);
   std::string key_name(TaggedWord key);
   TaggedWord unwrapped(TaggedWord context_slot);
   std::optional<TaggedWord> target_of(TaggedWord value, const Fact& field);
@@ -67,7 +72,7 @@ class ValueDecoder {
   Heap& heap_;
   const ValueFacts& facts_;
   Scripts& scripts_;
-  DecodeLimits limits_;
+  DecodeLimits limits_ = {};
   std::size_t values_left_ = 0;
 };
 

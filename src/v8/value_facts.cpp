@@ -69,6 +69,10 @@ ValueFacts ValueFacts::read(const Metadata& metadata, const Layout& layout) {
       facts.*rule.member = {*rule.value, Origin::kVersionTable};
     }
   }
+  // Since V8 13 every object that embedders make has one more field, and a word of flags follows the buffer.
+  constexpr std::int32_t kOffsetBehindFlags = 48;
+  if (facts.view_offset.known() && facts.view_offset.value >= kOffsetBehindFlags)
+    facts.view_buffer = {32, Origin::kVersionTable};
   // No symbol names it; it comes after the feedback vector, fillers and free space (V8 14).
   const bool has_hole_type = layout.version >= Version{14, 0, 0} && layout.is_known_version();
   if (!facts.type_hole.known() && has_hole_type && layout.type_feedback_vector.known())

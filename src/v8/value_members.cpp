@@ -6,9 +6,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 
+#include "v8/function_name.h"
 #include "v8/objects.h"
+#include "v8/properties.h"
 #include "v8/strings.h"
 #include "v8/value_decoder.h"
 
@@ -60,6 +63,17 @@ void read_big_number(const char* bytes, DecodedValue& into) {
   into.text = fmt::format("{}", number);
 }
 
+// IEEE 754 with half the usual bits.
+void read_half(const char* bytes, DecodedValue& into) {
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, bytes, sizeof bits);
+  const int exponent = bits >> 10 & 31;
+  const int fraction = bits & 1023;
+  double number = std::ldexp(exponent == 0 ? fraction : fraction + 1024, std::max(exponent, 1) - 25);
+  if (exponent == 31) number = fraction == 0 ? std::numeric_limits<double>::infinity() : std::nan("");
+  into.number = (bits >> 15) != 0 ? -number : number;
+}
+
 struct TypedArrayKind {
   std::string_view class_name;
   std::size_t size;
@@ -75,6 +89,7 @@ constexpr TypedArrayKind kTypedArrays[] = {
     {"Uint16Array", 2, false, read_number<std::uint16_t>},
     {"Int32Array", 4, false, read_number<std::int32_t>},
     {"Uint32Array", 4, false, read_number<std::uint32_t>},
+    {"Float16Array", 2, false, read_half},
     {"Float32Array", 4, false, read_number<float>},
     {"Float64Array", 8, false, read_number<double>},
     {"BigInt64Array", 8, true, read_big_number<std::int64_t>},
@@ -139,7 +154,7 @@ void ValueDecoder::add_elements(TaggedWord value, int depth, DecodedValue& into)
   }
   for (std::int64_t i = 0; i < length; ++i) {
     const std::size_t shown = is_array ? into.elements.size() : into.properties.size();
-    if (shown >= limits_.members || values_left_ == 0) {
+    if (is_full(shown)) {
       (is_array ? into.more_elements : into.more_properties) += static_cast<std::uint64_t>(length - i);
       return;
     }
@@ -173,7 +188,7 @@ void ValueDecoder::add_dictionary_elements(TaggedWord value, int depth, DecodedV
   }
   if (into.type != ValueType::kArray) {
     for (const auto& [index, member] : found) {
-      if (into.properties.size() >= limits_.members) {
+      if (is_full(into.properties.size())) {
         ++into.more_properties;
         continue;
       }
@@ -186,7 +201,7 @@ void ValueDecoder::add_dictionary_elements(TaggedWord value, int depth, DecodedV
                                  ? static_cast<std::uint64_t>(claimed->smi())
                                  : (found.empty() ? 0 : std::uint64_t{found.rbegin()->first} + 1);
   for (std::uint32_t i = 0; i < size; ++i) {
-    if (into.elements.size() >= limits_.members) {
+    if (is_full(into.elements.size())) {
       into.more_elements = size - i;
       return;
     }
@@ -223,7 +238,7 @@ void ValueDecoder::decode_collection(TaggedWord value, int type, int depth, Deco
 }
 
 void ValueDecoder::add_entry(TaggedWord key, std::optional<TaggedWord> value, int depth, DecodedValue& into) {
-  if (into.entries.size() + into.elements.size() >= limits_.members) {
+  if (is_full(into.entries.size() + into.elements.size())) {
     ++into.more_elements;
     return;
   }
@@ -322,12 +337,27 @@ void ValueDecoder::add_bytes(TaggedWord value, DecodedValue& into) {
 void ValueDecoder::add_buffer_bytes(Address begin, std::uint64_t size, DecodedValue& into) {
   into.byte_count = size;
   std::string bytes(static_cast<std::size_t>(std::min<std::uint64_t>(size, limits_.bytes)), '\0');
-  if (heap_.memory().read(begin, std::as_writable_bytes(std::span(bytes)))) into.bytes = std::move(bytes);
+  if (!heap_.memory().read(begin, std::as_writable_bytes(std::span(bytes)))) return;
+  into.bytes = std::move(bytes);
+  into.more_elements = size - into.bytes->size();
 }
 
-// Of V8's own classes; a class of the program does not tell what its elements are.
-void ValueDecoder::add_typed_elements(DecodedValue& into) {
-  const auto kind = std::ranges::find(kTypedArrays, into.class_name, &TypedArrayKind::class_name);
+// The class of V8 or Node.js that a class of the program extends.
+std::string ValueDecoder::typed_array_class(TaggedWord value, const std::string& own_class) {
+  std::string name = own_class;
+  std::optional<TaggedWord> holder = value;
+  for (int step = 0; step < kMaxPrototypes && holder; ++step) {
+    if (name == "Buffer" || name == "FastBuffer") return "Buffer";
+    if (std::ranges::find(kTypedArrays, name, &TypedArrayKind::class_name) != std::end(kTypedArrays))
+      return name;
+    holder = prototype_of(heap_, *holder);
+    if (holder) name = class_name(heap_, *holder);
+  }
+  return own_class;
+}
+
+void ValueDecoder::add_typed_elements(std::string_view class_name, DecodedValue& into) {
+  const auto kind = std::ranges::find(kTypedArrays, class_name, &TypedArrayKind::class_name);
   if (kind == std::end(kTypedArrays) || !into.bytes) return;
   const std::uint64_t count = into.byte_count / kind->size;
   for (std::size_t at = 0; at + kind->size <= into.bytes->size(); at += kind->size) {

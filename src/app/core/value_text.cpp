@@ -184,8 +184,7 @@ void write_primitive(json::Writer& json, const DecodedValue& value) {
     std::isfinite(value.number) ? json.number(value.number) : json.string(number_text(value.number));
   }
   write_text(json, "value", value.text);
-  const bool is_cut = value.type == ValueType::kString && value.text && value.text_units > value.text->size();
-  if (is_cut) json.key("length").count(value.text_units);
+  if (value.is_text_cut) json.key("length").count(value.text_units);
 }
 
 void write_members(json::Writer& json, const DecodedValue& value) {

@@ -29,6 +29,8 @@ TEST_F(ValueDecoderTest, Strings) {
   const DecodedValue cut = decode("text", {.string_units = 2});
   EXPECT_EQ(cut.text, "te");
   EXPECT_EQ(cut.text_units, 4u);
+  EXPECT_TRUE(cut.is_text_cut);
+  EXPECT_FALSE(decode("text").is_text_cut);
 }
 
 TEST_F(ValueDecoderTest, BigIntsOfAnyLength) {
@@ -47,6 +49,15 @@ TEST_F(ValueDecoderTest, ArraysHaveHolesWhereNothingIs) {
   EXPECT_THAT(cut.elements, SizeIs(2));
   EXPECT_EQ(cut.more_elements, 3u);
   EXPECT_FALSE(decode("array", {.depth = 0}).has_members);
+}
+
+TEST_F(ValueDecoderTest, WhatALimitLeavesOutIsCountedAndNotUnreadable) {
+  for (std::size_t values = 1; values < 8; ++values) {
+    const DecodedValue array = decode("array", {.depth = 3, .values = values});
+    EXPECT_EQ(array.elements.size() + array.more_elements, 5u) << values;
+    for (const DecodedValue& element : array.elements)
+      EXPECT_NE(element.type, ValueType::kUnreadable) << values;
+  }
 }
 
 TEST_F(ValueDecoderTest, MapsLeaveOutWhatWasDeleted) {
