@@ -57,6 +57,21 @@ class LeakFinder {
     return answer;
   }
 
+  // The heaviest first, each with a holder of its own.
+  std::vector<HeapLeak> find_several(std::size_t most) const {
+    std::vector<HeapLeak> leaks;
+    std::vector<bool> excluded(growth_.size());
+    for (int attempt = 0; attempt < kMostAttempts && leaks.size() < most; ++attempt) {
+      const std::uint32_t heaviest = heaviest_class(excluded);
+      if (heaviest == kNone) break;
+      excluded[heaviest] = true;
+      auto leak = leak_of(heaviest);
+      const bool is_known = leak && std::ranges::find(leaks, leak->holder, &HeapLeak::holder) != leaks.end();
+      if (leak && !is_known) leaks.push_back(std::move(*leak));
+    }
+    return leaks;
+  }
+
  private:
   std::int64_t weight(std::uint32_t heap_class) const {
     return std::max(growth_.row(heap_class).retained_delta_bytes, growth_.row(heap_class).bytes_delta());
@@ -288,6 +303,17 @@ std::string changes_text(const std::vector<std::uint64_t>& counts) {
 LeakAnswer find_leak(std::span<const HeapBaseline> older, const HeapDiff& diff, const HeapAnalysis& newest,
                      const Reach& reach) {
   return LeakFinder(older, diff, newest, reach).find();
+}
+
+std::vector<HeapLeak> find_what_fills(const HeapAnalysis& heap, std::size_t most) {
+  HeapGraphBuilder builder;
+  builder.add_node({HeapNodeType::kSynthetic, builder.intern(""), 1, 0, DomState::kUnknown});
+  const auto nothing = std::move(builder).finish();
+  if (!nothing) return {};
+  std::vector<HeapBaseline> older;
+  older.emplace_back(HeapAnalysis(*nothing), heap.interfaces());
+  const HeapDiff diff = derive_heap_diff(older.front(), heap);
+  return LeakFinder(older, diff, heap, derive_reach(heap.graph())).find_several(most);
 }
 
 std::string leak_sentence(const LeakAnswer& answer) {

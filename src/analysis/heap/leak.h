@@ -50,6 +50,10 @@ struct LeakAnswer {
 LeakAnswer find_leak(std::span<const HeapBaseline> older, const HeapDiff& diff, const HeapAnalysis& newest,
                      const Reach& reach);
 
+// Of one snapshot alone: the classes that fill most of the heap and what holds them, as if all of it were
+// new.
+std::vector<HeapLeak> find_what_fills(const HeapAnalysis& heap, std::size_t most);
+
 // The answer in one sentence.
 std::string leak_sentence(const LeakAnswer& answer);
 

@@ -165,6 +165,46 @@ LeakAnswer answer_of(const std::vector<Program>& programs) {
   return find_leak(older, derive_heap_diff(older.front(), heap), heap, derive_reach(heap.graph()));
 }
 
+TEST(HeapLeak, OneSnapshotTellsWhatFillsIt) {
+  const HeapGraph graph = Program{9100}.graph();
+  const auto parts = find_what_fills(HeapAnalysis(graph), 3);
+  ASSERT_FALSE(parts.empty());
+  EXPECT_EQ(parts[0].name, "Voucher");
+  EXPECT_EQ(parts[0].count_delta, 9100);
+  EXPECT_EQ(parts[0].holder, "Ledger.entries (Map)");
+  EXPECT_TRUE(find_what_fills(HeapAnalysis(graph), 0).empty());
+}
+
+// Arrays are many here, and one of them leads to everything.
+TEST(HeapLeak, GoesThroughAListOfWhichThereAreMany) {
+  HeapGraphBuilder b;
+  const auto object = [&](const char* name, std::uint32_t id) {
+    b.add_node({HeapNodeType::kObject, b.intern(name), id, 50});
+  };
+  constexpr std::uint32_t kCount = 2000;
+  b.add_node({HeapNodeType::kSynthetic, b.intern(""), 1, 0});
+  b.add_edge(HeapEdgeType::kShortcut, b.intern("1"), 1);
+  object("global", 3);
+  b.add_edge(HeapEdgeType::kProperty, b.intern("resources"), 2);
+  object("Array", 5);
+  b.add_edge(HeapEdgeType::kElement, 1, 3);
+  object("Store", 7);
+  b.add_edge(HeapEdgeType::kProperty, b.intern("sessions"), 4);
+  object("Map", 9);
+  for (std::uint32_t i = 0; i < kCount; ++i)
+    b.add_edge(HeapEdgeType::kInternal, b.intern("table"), 5 + 2 * i);
+  for (std::uint32_t i = 0; i < kCount; ++i) {
+    object("Session", 11 + 4 * i);
+    b.add_edge(HeapEdgeType::kProperty, b.intern("tags"), 6 + 2 * i);
+    object("Array", 13 + 4 * i);
+  }
+  const HeapGraph graph = *std::move(b).finish();
+  const auto parts = find_what_fills(HeapAnalysis(graph), 1);
+  ASSERT_EQ(parts.size(), 1u);
+  EXPECT_EQ(parts[0].name, "Session");
+  EXPECT_EQ(parts[0].holder, "Store.sessions (Map)");
+}
+
 TEST(HeapLeak, NamesTheOwnClassAndItsHolder) {
   const LeakAnswer answer = answer_of({{100}, {9100}});
   ASSERT_TRUE(answer.leak);
