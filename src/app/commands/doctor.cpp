@@ -16,6 +16,7 @@
 #include "capture/inspector_gate.h"
 #include "json/writer.h"
 #include "os/file.h"
+#include "target/core_fate.h"
 #include "target/live_process.h"
 #include "target/machine_check.h"
 #include "v8/process_view.h"
@@ -106,6 +107,7 @@ Result<void> examine_target(const Options& options, Report& report) {
   const auto pid = select_one_target(spec);
   if (!pid) return std::unexpected(pid.error());
   report.pid = *pid;
+  report.checks.push_back(derive_core_check(read_core_fate(*pid)));
   return examine_process(*pid, report);
 }
 
