@@ -5,7 +5,9 @@
 
 #include "base/check.h"
 #include "capture/turn_tracker.h"
+#include "target/core_process.h"
 #include "target/event_loops.h"
+#include "target/loop_handles.h"
 
 // The input as the memory of a process: code, a loop, its account, the end of a stack, and readings that
 // follow.
@@ -23,6 +25,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const LoopLayout layout{(data[0] & 1) != 0 ? 0x013401u : 0x012c02u, 0x220};
   (void)parse_account(layout, bytes);
+
+  constexpr Address kBegin{0x10000};
+  DeadMemory memory;
+  memory.set_pieces({{{kBegin, kBegin + size}, bytes.data()}});
+  if (const auto loop = read_handle_loop(memory, layout, kBegin))
+    NODESCOPE_CHECK(!loop->handles.empty() && loop->handles.size() <= size / 8 + 1);
 
   TurnTracker tracker(layout.counts_turns(), 1);
   for (std::size_t at = 1; at + 40 <= size; at += 40) {
