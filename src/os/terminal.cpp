@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,6 +43,7 @@ void put(int fd, std::string_view text) {
 // What a signal handler needs to know.
 struct ScreenState {
   volatile std::sig_atomic_t active = 0;
+  volatile std::sig_atomic_t is_full = 0;  // a screen of our own
   termios before{};
   termios raw{};
 };
@@ -126,7 +128,7 @@ bool standard_error_takes_text() {
 void restore_terminal() {
   if (g_screen.active == 0) return;
   g_screen.active = 0;
-  put(STDOUT_FILENO, kLeave);
+  if (g_screen.is_full != 0) put(STDOUT_FILENO, kLeave);
   ::tcsetattr(STDIN_FILENO, TCSANOW, &g_screen.before);
 }
 
@@ -145,6 +147,7 @@ FullScreen::FullScreen() {
   g_screen.raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);
   g_screen.raw.c_cc[VMIN] = 0;
   g_screen.raw.c_cc[VTIME] = 0;
+  g_screen.is_full = 1;
   g_screen.active = 1;
   enter_screen();
   struct sigaction pause{};
@@ -178,6 +181,35 @@ void FullScreen::show(std::string_view text) {
   }
   screen += kClearBelow;
   if (takes_text(STDOUT_FILENO)) put(STDOUT_FILENO, screen);
+}
+
+TypedKeys::TypedKeys() {
+  ::tcgetattr(STDIN_FILENO, &g_screen.before);
+  g_screen.raw = g_screen.before;
+  g_screen.raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG);
+  g_screen.raw.c_cc[VMIN] = 1;
+  g_screen.raw.c_cc[VTIME] = 0;
+  g_screen.is_full = 0;
+  g_screen.active = 1;
+  ::tcsetattr(STDIN_FILENO, TCSADRAIN, &g_screen.raw);
+}
+
+TypedKeys::~TypedKeys() {
+  restore_terminal();
+}
+
+void write_to_terminal(std::string_view text) {
+  put(STDOUT_FILENO, text);
+}
+
+bool standard_input_is_given() {
+  struct stat about{};
+  if (::fstat(STDIN_FILENO, &about) != 0) return false;
+  if (S_ISREG(about.st_mode)) return about.st_size > 0;
+  if (!S_ISFIFO(about.st_mode) && !S_ISSOCK(about.st_mode)) return false;
+  constexpr int kSilenceMs = 5000;
+  pollfd event{STDIN_FILENO, POLLIN, 0};
+  return ::poll(&event, 1, kSilenceMs) > 0;
 }
 
 unsigned available_cores() {

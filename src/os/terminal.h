@@ -49,6 +49,22 @@ class FullScreen {
   struct sigaction before_pause_{};
 };
 
+// While it lives, keys reach us one by one and are not shown; Ctrl-C is one of them.
+class TypedKeys {
+ public:
+  TypedKeys();
+  ~TypedKeys();
+  TypedKeys(const TypedKeys&) = delete;
+  TypedKeys& operator=(const TypedKeys&) = delete;
+};
+
+// To standard output, at once; errors are ignored.
+void write_to_terminal(std::string_view text);
+
+// Something comes through standard input, which is no terminal.  Some programs start others with a pipe that
+// they never write to: after five seconds of silence it counts as none.
+bool standard_input_is_given();
+
 // Cores that this process may use.
 unsigned available_cores();
 
