@@ -8,6 +8,7 @@
 
 #include "base/byte_reader.h"
 #include "base/byte_source.h"
+#include "binary/core_notes.h"
 #include "binary/elf_file.h"
 
 namespace nodescope {
@@ -21,29 +22,7 @@ constexpr std::size_t kMaxAuxiliary = 256;
 
 constexpr Address kUserSpaceEnd{std::uint64_t{1} << 56};  // with five levels of page tables
 
-constexpr std::uint32_t kFileNote = 0x46494C45;    // NT_FILE
-constexpr std::uint32_t kSignalNote = 0x53494749;  // NT_SIGINFO
-
-// struct elf_prstatus of x86-64.
-constexpr std::size_t kStatusSignal = 12;
-constexpr std::size_t kStatusTid = 32;
-constexpr std::size_t kStatusRegisters = 112;
-constexpr std::size_t kRegisterWords = 27;
-constexpr std::size_t kFsBaseWord = 21;
-
-// struct elf_prpsinfo of x86-64.
-constexpr std::size_t kProcessPid = 24;
-constexpr std::size_t kProcessName = 40;
-constexpr std::size_t kProcessArguments = 56;
-
-// Where a register is in struct user_regs_struct, in words.
-constexpr std::pair<Register, std::size_t> kRegisterPlaces[] = {
-    {Register::kR15, 0},  {Register::kR14, 1},  {Register::kR13, 2},  {Register::kR12, 3},
-    {Register::kRbp, 4},  {Register::kRbx, 5},  {Register::kR11, 6},  {Register::kR10, 7},
-    {Register::kR9, 8},   {Register::kR8, 9},   {Register::kRax, 10}, {Register::kRcx, 11},
-    {Register::kRdx, 12}, {Register::kRsi, 13}, {Register::kRdi, 14}, {Register::kRip, 16},
-    {Register::kRsp, 19},
-};
+using namespace core_notes;
 
 // SIGILL, SIGBUS, SIGFPE, SIGSEGV
 constexpr std::array<std::int32_t, 4> kFaults = {4, 7, 8, 11};
@@ -225,8 +204,8 @@ void CoreFile::read_signal(std::span<const std::byte> description) {
 
 void CoreFile::read_process(std::span<const std::byte> description) {
   pid_ = value_at<std::int32_t>(description, kProcessPid);
-  name_ = text_at(description, kProcessName, 16);
-  command_line_ = text_at(description, kProcessArguments, 80);
+  name_ = text_at(description, kProcessName, kNameBytes);
+  command_line_ = text_at(description, kProcessArguments, kArgumentBytes);
   while (command_line_.ends_with(' ')) command_line_.remove_suffix(1);
 }
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -183,11 +184,29 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path, 
 }
 
 Result<void> OutputFile::write(std::string_view bytes) {
+  if (!bytes.empty()) ends_with_hole_ = false;
   if (buffer_.size() + bytes.size() > kBufferBytes) {
     if (auto done = flush(); !done) return done;
   }
   if (bytes.size() > kBufferBytes) return write_all(fd(), bytes, path_);
   buffer_ += bytes;
+  return {};
+}
+
+Result<void> OutputFile::skip(std::uint64_t bytes) {
+  constexpr std::uint64_t kShortest = 4096;
+  if (!temporary_ || bytes < kShortest) {
+    const std::string zeros(kBufferBytes, '\0');
+    for (std::uint64_t left = bytes; left > 0;) {
+      const std::uint64_t count = std::min<std::uint64_t>(left, zeros.size());
+      if (auto done = write(std::string_view(zeros).substr(0, count)); !done) return done;
+      left -= count;
+    }
+    return {};
+  }
+  if (auto done = flush(); !done) return done;
+  if (::lseek(fd(), static_cast<off_t>(bytes), SEEK_CUR) < 0) return fail_errno(errno, "writing " + path_);
+  ends_with_hole_ = true;
   return {};
 }
 
@@ -199,6 +218,8 @@ Result<void> OutputFile::flush() {
 
 Result<void> OutputFile::commit() {
   if (auto done = flush(); !done) return done;
+  if (ends_with_hole_ && ::ftruncate(fd(), ::lseek(fd(), 0, SEEK_CUR)) != 0)
+    return fail_errno(errno, "writing " + path_);
   return temporary_ ? temporary_->move_in(readers_) : Result<void>();
 }
 

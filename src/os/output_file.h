@@ -52,6 +52,8 @@ class OutputFile final : public ByteSink {
                                                     Readers readers = Readers::kByUmask);
 
   Result<void> write(std::string_view bytes) override;
+  // As many zeros; in a file they take no room.
+  Result<void> skip(std::uint64_t bytes);
   // For what turned out to hold what not everybody should see.
   void restrict_readers() { readers_ = Readers::kOwner; }
   Result<void> commit();
@@ -71,6 +73,7 @@ class OutputFile final : public ByteSink {
   std::optional<TemporaryFile> temporary_;
   Readers readers_;
   std::string buffer_;
+  bool ends_with_hole_ = false;
 };
 
 // A file that is there from the beginning and grows with every write, so that what was written stays whatever
