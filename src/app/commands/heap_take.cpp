@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "app/commands/heap_live.h"
-#include "app/input.h"
+#include "app/heap_files.h"
 #include "app/output.h"
 #include "app/target_options.h"
 #include "base/text.h"
-#include "formats/heapsnapshot/heapsnapshot.h"
 #include "json/writer.h"
 #include "target/live_process.h"
 
@@ -28,24 +27,6 @@ struct Options {
   bool redact = false;
   bool json = false;
 };
-
-// One snapshot that was written.
-struct Written {
-  pid_t tid = 0;
-  std::string name;
-  std::string file;
-  std::uint64_t bytes = 0;
-  std::size_t nodes = 0;
-  std::size_t edges = 0;
-};
-
-// "app.heapsnapshot" -> "app-4711.heapsnapshot".
-std::string with_suffix(const std::string& path, const std::string& suffix) {
-  const std::size_t name = path.find_last_of('/') + 1;
-  const std::size_t dot = path.find('.', name);
-  const std::size_t at = dot == std::string::npos || dot == name ? path.size() : dot;
-  return path.substr(0, at) + "-" + suffix + path.substr(at);
-}
 
 Result<std::vector<std::size_t>> chosen_isolates(const HeapTake& take, const Options& options) {
   std::vector<std::size_t> chosen;
@@ -63,65 +44,22 @@ Result<std::vector<std::size_t>> chosen_isolates(const HeapTake& take, const Opt
   return chosen;
 }
 
-Result<Written> write_one(HeapTake& take, std::size_t isolate, pid_t pid, const std::string& path,
-                          const Options& options) {
-  auto graph = take.graph(isolate, {options.redact});
-  if (!graph) return std::unexpected(graph.error());
-  Written written;
-  written.tid = take.isolates()[isolate].tid;
-  written.name = thread_name(pid, written.tid);
-  written.file = path;
-  written.nodes = graph->node_count();
-  written.edges = graph->edge_count();
-  for (std::size_t i = 0; i < graph->node_count(); ++i) {
-    if (graph->type(i) != HeapNodeType::kNative) written.bytes += graph->self_sizes[i];
-  }
-  print_diagnostics(graph->diagnostics, path);
-  // It holds every string of the process, passwords too.
-  const auto done =
-      write_output(path, [&](ByteSink& sink) { return write_heap_snapshot(*graph, sink); }, Readers::kOwner);
-  if (!done) return std::unexpected(done.error());
-  return written;
-}
-
-Result<void> write_json(const HeapTake& take, const std::vector<Written>& all, ByteSink& sink) {
-  std::uint64_t nodes = 0;
-  std::uint64_t edges = 0;
-  for (const Written& written : all) {
-    nodes += written.nodes;
-    edges += written.edges;
-  }
+Result<void> write_json(const HeapTake& take, const std::vector<HeapFile>& all, ByteSink& sink) {
   json::Writer json(sink);
   json.begin_object();
   json.key("file").string(all.front().file);
   json.key("engine").string("outside");
   json.key("stopped_ms").decimal(static_cast<std::int64_t>(take.stopped_ns() / 1000), 3);
   json.key("heap_bytes").count(take.heap_bytes());
-  json.key("nodes").count(nodes);
-  json.key("edges").count(edges);
-  json.key("isolates").begin_array();
-  for (const Written& written : all) {
-    json.begin_object();
-    json.key("thread").integer(written.tid);
-    json.key("name").string(written.name);
-    json.key("file").string(written.file);
-    json.key("live_bytes").count(written.bytes);
-    json.key("nodes").count(written.nodes);
-    json.key("edges").count(written.edges);
-    json.end_object();
-  }
-  json.end_array().end_object();
+  write_heap_files(json, all);
+  json.end_object();
   return json.finish();
 }
 
-std::string text_of(const HeapTake& take, const std::vector<Written>& all) {
-  std::string text = fmt::format("stopped for {} to copy {}\n", human_duration_ns(take.stopped_ns()),
-                                 human_bytes(take.heap_bytes()));
-  for (const Written& written : all)
-    text += fmt::format("{}: {} objects, {} references, {} alive (thread {} {})\n", printable(written.file),
-                        with_thousands(written.nodes), with_thousands(written.edges),
-                        human_bytes(written.bytes), written.tid, printable(written.name));
-  return text;
+std::string text_of(const HeapTake& take, const std::vector<HeapFile>& all) {
+  return fmt::format("stopped for {} to copy {}\n", human_duration_ns(take.stopped_ns()),
+                     human_bytes(take.heap_bytes())) +
+         heap_files_text(all);
 }
 
 Result<void> run_take(const Options& options) {
@@ -135,14 +73,15 @@ Result<void> run_take(const Options& options) {
   if (!chosen) return std::unexpected(chosen.error());
   const std::string path =
       options.output.empty() ? fmt::format("heap-{}.heapsnapshot", *pid) : options.output;
-  std::vector<Written> all;
+  std::vector<HeapFile> all;
   for (const std::size_t isolate : *chosen) {
     const pid_t tid = take->isolates()[isolate].tid;
     const bool is_first = isolate == chosen->front();
-    auto written = write_one(
-        *take, isolate, *pid,
-        is_first ? path : with_suffix(path, fmt::format("{}", tid != 0 ? tid : static_cast<pid_t>(isolate))),
-        options);
+    const auto graph = take->graph(isolate, {options.redact});
+    if (!graph) return std::unexpected(graph.error());
+    const std::string suffix = fmt::format("{}", tid != 0 ? tid : static_cast<pid_t>(isolate));
+    auto written =
+        write_heap_file(*graph, tid, thread_name(*pid, tid), is_first ? path : with_suffix(path, suffix));
     if (!written) return std::unexpected(written.error());
     all.push_back(std::move(*written));
   }
