@@ -197,7 +197,9 @@ std::vector<std::string> CoreProcess::candidates(const CoreBinary& binary, const
     paths.push_back(folder + "/" + name);
   }
   paths.push_back(std::string(folder_of(source_->name())) + "/" + name);
-  paths.push_back("~/.cache/debuginfod_client/" + binary.build_id->to_hex() + "/executable");
+  const std::string id = binary.build_id->to_hex();
+  paths.push_back("~/.cache/nodescope/binaries/" + id);
+  paths.push_back("~/.cache/debuginfod_client/" + id + "/executable");
   const DebugFileSearch caches{.perf_cache = "~/.debug"};
   std::ranges::move(binary_paths(*binary.build_id, caches), std::back_inserter(paths));
   return paths;

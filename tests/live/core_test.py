@@ -20,10 +20,12 @@ import runner
 
 NODESCOPE = ""
 PROGRAM = pathlib.Path(__file__).resolve().parent / "core_values.js"
+LEAK = PROGRAM.with_name("core_leak.js")
 
 
-def core(*words):
-    done = subprocess.run([NODESCOPE, "core", *map(str, words)], capture_output=True, text=True, timeout=300)
+def core(*words, commands=None):
+    done = subprocess.run([NODESCOPE, "core", *map(str, words)], capture_output=True, text=True, timeout=300,
+                          **({"input": commands} if commands else {"stdin": subprocess.DEVNULL}))
     if done.returncode != 0:
         raise AssertionError(done.stderr)
     return done.stdout
@@ -44,7 +46,12 @@ def gcore(pid, folder):
 
 
 def crash(command, folder):
-    """The core that the kernel writes of a program that ends itself, and what that said before."""
+    """The core that the kernel writes of a program that ends itself, and what its first line said before."""
+    core, lines = kernel_core(command, folder)
+    return core, json.loads(lines[0])
+
+
+def kernel_core(command, folder):
     pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text().strip()
     if pattern.startswith("|") or "/" in pattern:
         raise unittest.SkipTest(f"the kernel does not write cores into the folder of a process: core_pattern is {pattern}")
@@ -56,7 +63,7 @@ def crash(command, folder):
     cores = list(folder.glob("core*"))
     if not cores:
         raise unittest.SkipTest("the kernel wrote no core")
-    return cores[0], json.loads(done.stdout.splitlines()[0])
+    return cores[0], done.stdout.splitlines()
 
 
 def main_thread(dump):
@@ -133,6 +140,15 @@ class CoreOf:
         self.assertIn(f"{PROGRAM}:", seen["error"]["stack"])
         self.assertEqual(seen["proxy"]["type"], "proxy")
         self.assertEqual(seen["proxy"]["target"]["properties"]["target"]["value"], 1)
+        # What V8 computes itself is no property of the program's, and keys come in the order in which they were added.
+        self.assertEqual((seen["array"]["properties"], seen["closure"]["properties"]), ({}, {}))
+        self.assertEqual((seen["closure"]["class"], seen["arrow"]["class"]), ("Function", "Function"))
+        self.assertEqual(list(seen["large"]["properties"]), [f"key{i}" for i in range(100)])
+        self.assertEqual(seen["large"]["more_properties"], 1900)
+        self.assertEqual((seen["view"]["class"], seen["view"]["bytes"]), ("DataView", "02ff"))
+        self.assertEqual(elements("own_bytes"), [7, 8])
+        self.assertEqual((seen["long_buffer"]["byte_length"], seen["long_buffer"]["more_elements"]), (3000, 3000 - 1024))
+        self.assertEqual(seen["methods"]["properties"], {})
         leaky = seen["leaky"]
         self.assertEqual(leaky["class"], "Leaky")
         self.assertEqual({name: value.get("value") for name, value in leaky["properties"].items()},
@@ -166,6 +182,36 @@ class CoreOf:
         [isolate] = core_json(*where, "strings", "^0123456789")["isolates"]
         self.assertIn("0123456789" * 10, [string["value"] for string in isolate["strings"]])
         self.assertIn("Atomics.wait(", core(*where, "source", "innermost"))
+        self.assertIn("core_values.js", core(*where, "functions", "innermost"))
+        self.check_snapshot(where)
+        self.check_commands(where, leaky)
+
+    def check_snapshot(self, where):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "core.heapsnapshot"
+            written = core_json(*where, "snapshot", "-o", path)
+            self.assertEqual(written["file"], str(path))
+            self.assertEqual(path.stat().st_mode & 0o77, 0)
+            text = path.read_text()
+            self.assertIn('"a long beginning of it', text)
+            done = subprocess.run([NODESCOPE, "heap", "objects", "Service", path, "--json"], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            core(*where, "snapshot", "--redact", "-o", path)
+            self.assertNotIn("a long beginning of it", path.read_text())
+
+    def check_commands(self, where, leaky):
+        """One a line, through a pipe; the first screen comes first."""
+        if "--pid" in where:
+            return
+        told = core(*where, commands=f"objects Leaky\nprint {leaky} --json\n\nquit\nnonsense\n")
+        self.assertIn("of process", told.splitlines()[0])
+        self.assertIn(leaky, told)
+        self.assertIn('"#secret"', told)
+        self.assertRaisesRegex(AssertionError, "no command of core", core, *where, commands="nonsense\n")
+        handles = core_json(*where, "handles")["handles"]
+        self.assertIn("timer", [handle["type"] for handle in handles])
+        self.assertIn("active_requests", core_json(*where, "requests")["loops"][0])
+        self.assertGreaterEqual(core_json(*where, "awaits")["suspended"], 0)
 
     def test_core_of_gdb(self):
         self.mode = "wait"
@@ -192,6 +238,59 @@ class CoreOf:
             self.assertNotEqual(subprocess.run([NODESCOPE, "core", str(path), "--exe", "/bin/true"],
                                                capture_output=True).returncode, 0)
 
+    def test_core_of_our_own(self):
+        self.mode = "wait"
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "taken.core"
+            process = subprocess.Popen([*self.command, PROGRAM, "wait"], stdout=subprocess.PIPE, text=True)
+            try:
+                truth = json.loads(process.stdout.readline())
+                taken = core_json("take", process.pid, "-o", path)
+                status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+                self.assertRegex(status, r"State:\t[SR]")
+                self.assertIn("TracerPid:\t0\n", status)
+                threads = len(list(pathlib.Path(f"/proc/{process.pid}/task").iterdir()))
+            finally:
+                process.kill()
+                process.wait()
+                process.stdout.close()
+            self.assertEqual((taken["file"], taken["pid"], taken["unreadable_bytes"]), (str(path), truth["pid"], 0))
+            self.assertEqual((taken["threads"], taken["file_bytes"]), (threads, path.stat().st_size))
+            self.assertEqual(path.stat().st_mode & 0o77, 0)
+            self.assertLess(path.stat().st_blocks * 512, taken["copied_bytes"] + (1 << 20))
+            self.check_arguments([path], self.check_stack(core_json(path, "bt"), truth))
+            info = core_json(path, "info")
+            self.assertEqual((info["signal"], info["cut_bytes"]), (None, 0))
+            self.assertEqual(info["command_line"][-2:], [str(PROGRAM), "wait"])
+            self.check_other_debugger(path, threads)
+
+    def check_other_debugger(self, path, threads):
+        if shutil.which("gdb") is None:
+            return
+        done = subprocess.run(["gdb", "-nx", "-batch", "-ex", "bt 3", self.command[-1], str(path)],
+                              capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.stdout.count("[New LWP"), threads, done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^#1 .*[A-Za-z_]\w* ?\(", done.stdout)
+
+    def test_core_of_the_kernel_after_out_of_memory(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, lines = kernel_core([*self.command, "--max-old-space-size=40", LEAK], pathlib.Path(folder))
+            screen = core(path)
+            self.assertIn("SIGABRT", screen)
+            self.assertRegex(screen, "out of memory")
+            self.assertRegex(screen, r"[\d,]+ Session \(.*\), held by .*sessions \(Map\)")
+            self.assertRegex(screen, r"ran +\w+ (.*core_leak.js|node:\S+):\d+:\d+")
+            [isolate] = core_json(path, "objects")["isolates"]
+            first = isolate["objects"][0]
+            self.assertEqual((first["name"], first["live"]), ("Session", True))
+            self.assertEqual(first["properties"], ["id", "token", "tags"])
+            [isolate] = core_json(path, "objects", "SessionStore")["isolates"]
+            store = core_json(path, "print", isolate["instances"][0]["address"], "--depth", "2")
+            sessions = store["properties"]["sessions"]
+            size = len(sessions["entries"]) + sessions.get("more_elements", 0)
+            self.assertIn(first["count"] - size, (0, 1))  # one may be on its way into the map
+            self.assertGreaterEqual(first["count"], int(lines[-1]))
+
     def test_core_of_the_kernel_after_abort(self):
         self.mode = "abort"
         with tempfile.TemporaryDirectory() as folder:
@@ -203,13 +302,34 @@ class CoreOf:
             self.assertEqual(info["cut_bytes"], 0)
             self.assertIn("innermost", info["ran"])
             self.check_compressed(path, pathlib.Path(folder))
+            if len(self.command) == 1:
+                self.check_without_program(pathlib.Path(folder))
             self.check_cut_off(path, pathlib.Path(folder))
+
+    def check_without_program(self, folder):
+        """What the core itself says is there without the program, too."""
+        hidden = {**os.environ, "HOME": str(folder / "nowhere")}
+        own = folder / "own"
+        own.mkdir()
+        program = shutil.copy(self.command[-1], own / "program")
+        path, _ = crash([program, PROGRAM, "abort"], own)
+        os.rename(program, folder / "elsewhere")
+        run = lambda *words: subprocess.run([NODESCOPE, "core", str(path), *words], capture_output=True, text=True,
+                                            stdin=subprocess.DEVNULL, env=hidden, timeout=300)
+        info = json.loads(run("info", "--json").stdout)
+        self.assertEqual((info["signal"], info["node"], info["threads"] > 1), ("SIGABRT", None, True))
+        self.assertRegex(run().stdout, "cannot be read: .*program was not found; name the program with --exe")
+        self.assertIn("was not found", run("bt").stderr)
+        self.assertIn("innermost", run("bt", "--exe", str(folder / "elsewhere")).stdout)
 
     def check_compressed(self, path, folder):
         if shutil.which("zstd") is None:
             return
         subprocess.run(["zstd", "-q", "-1", path, "-o", folder / "small.zst"], check=True, timeout=120)
         self.assertEqual(core_json(folder / "small.zst")["signal"], "SIGABRT")
+        if shutil.which("lz4") is not None:
+            subprocess.run(["lz4", "-q", "-1", path, folder / "small.lz4"], check=True, timeout=120)
+            self.assertEqual(core_json(folder / "small.lz4")["signal"], "SIGABRT")
 
     def check_cut_off(self, path, folder):
         cut = folder / "cut"

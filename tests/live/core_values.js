@@ -15,6 +15,11 @@ function capturing() {
   return function closure(x) { counter += 0; return counter + word + x; };
 }
 
+class OwnBytes extends Uint8Array {}
+class Methods { #hidden() { return this; } call() { return this.#hidden(); } }
+const large = {};
+for (let i = 0; i < 2000; i++) large['key' + i] = i;
+
 const sparse = [];
 sparse[1000000] = 'far';
 const dictionary = {};
@@ -40,7 +45,9 @@ const values = {
   date: new Date(Date.UTC(2026, 10, 18, 21, 43, 52, 7)), regexp: /a+b/gi,
   error: new TypeError('wrong type'), proxy: new Proxy({ target: 1 }, {}),
   buffer: Buffer.from('hello buffer'), floats: new Float64Array([1.5, -2]), bytes: new Uint8Array([1, 2, 255]).buffer,
-  leaky: new Leaky(42), closure: capturing(), arrow: () => 1, dictionary,
+  leaky: new Leaky(42), closure: capturing(), arrow: () => 1, dictionary, large,
+  view: new DataView(new Uint8Array([1, 2, 255]).buffer, 1), own_bytes: new OwnBytes([7, 8]), long_buffer: Buffer.alloc(3000, 1),
+  methods: new Methods(),
   get accessor() { return 1; }, 7: 'indexed',
 };
 values.map.delete('gone');

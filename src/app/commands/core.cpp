@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "app/commands/command.h"
+#include "app/commands/core_take.h"
 #include "app/core/commands.h"
+#include "app/core/prompt.h"
 #include "app/core/session.h"
-#include "app/output.h"
 
 namespace nodescope {
 
@@ -19,9 +20,16 @@ struct Options {
   std::string executable;
   std::vector<std::string> libraries;
   std::int32_t pid = 0;
-  std::string output = "-";
   CoreCommandOptions command;
 };
+
+// What is asked for without a command: the first screen, and then, where somebody is there, the prompt.
+Result<void> run_first_screen(CoreSession& session, const CoreCommandOptions& options) {
+  const std::vector<std::string> info = {"info"};
+  if (auto shown = run_core_command(session, info, options); !shown) return shown;
+  const bool ends_here = options.json || !options.output.empty() || !commands_are_given();
+  return ends_here ? Result<void>() : run_core_prompt(session, options);
+}
 
 Result<void> run_core(const Options& options) {
   std::vector<std::string> words = options.words;
@@ -34,12 +42,10 @@ Result<void> run_core(const Options& options) {
     session_options.file = words.front();
     words.erase(words.begin());
   }
-  if (words.empty()) words.emplace_back("info");
   auto session = CoreSession::open(session_options);
   if (!session) return std::unexpected(session.error());
-  return write_output(options.output, [&](ByteSink& sink) {
-    return run_core_command(**session, words, options.command, sink);
-  });
+  if (words.empty()) return run_first_screen(**session, options.command);
+  return run_core_command(**session, words, options.command);
 }
 
 std::string commands_text() {
@@ -70,21 +76,18 @@ void add_core_command(CLI::App& app, Run& run) {
       ->type_name("FILE");
   command->add_option("--libs", options->libraries, "A folder with the libraries that it had mapped")
       ->type_name("FOLDER");
-  command
-      ->add_option("--depth", options->command.depth, "print: how deep objects within objects are shown (1)")
-      ->type_name("N")
-      ->check(CLI::Range(0, 20));
-  command->add_flag("--all", options->command.all, "Cut nothing: all properties, elements and rows");
-  command->add_option("-o,--output", options->output, "Where to write; standard output if not given")
-      ->type_name("FILE");
-  command->add_flag("--json", options->command.json, "For programs");
+  add_core_options(*command, options->command);
   command->footer(commands_text() +
                   "\nExamples\n"
                   "  nodescope core core.4711\n"
                   "  nodescope core core.4711 bt\n"
                   "  nodescope core core.4711 print 0x3f2a1c40d1 --depth 2\n"
+                  "  nodescope core core.4711 snapshot -o app.heapsnapshot\n"
                   "  nodescope core --pid 4711 print 0x3f2a1c40d1");
-  command->callback([options, &run] { run = [options] { return run_core(*options); }; });
+  add_core_take_command(*command, run);
+  command->callback([options, command, &run] {
+    if (command->get_subcommands().empty()) run = [options] { return run_core(*options); };
+  });
 }
 
 }  // namespace nodescope

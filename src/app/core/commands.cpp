@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <vector>
 
+#include "app/core/awaits.h"
+#include "app/core/handles.h"
 #include "app/core/heap_commands.h"
 #include "app/core/info.h"
+#include "app/core/snapshot.h"
 #include "app/core/value_text.h"
 #include "app/nearest_word.h"
+#include "app/output.h"
 #include "app/stack_dump.h"
 #include "base/text.h"
 
@@ -17,6 +21,8 @@ namespace nodescope {
 namespace {
 
 constexpr std::size_t kEverything = 1 << 20;
+constexpr std::size_t kMaxJsonUnits = 100'000;
+constexpr std::size_t kWholeString = std::size_t{1} << 26;
 
 using Arguments = std::span<const std::string>;
 
@@ -76,7 +82,10 @@ Result<void> run_print(CoreSession& session, Arguments arguments, const CoreComm
   if (session.view().heap().type(word) < 0)
     return fail(ErrorCode::kNotFound, fmt::format("no object of JavaScript is at {}", arguments[0]));
   v8::DecodeLimits limits{.depth = options.depth};
-  if (options.all) limits = {options.depth, kEverything, kEverything, kEverything};
+  if (options.json) limits.string_units = kMaxJsonUnits;
+  if (options.all) limits = {options.depth, kEverything, kEverything, kEverything, kEverything};
+  // What is asked for itself is shown whole.
+  if (session.view().heap().is_string(word)) limits.string_units = kWholeString;
   const v8::DecodedValue value = session.decoder().decode(word, limits);
   if (!options.json) return sink.write(value_text(value));
   json::Writer json(sink);
@@ -85,7 +94,7 @@ Result<void> run_print(CoreSession& session, Arguments arguments, const CoreComm
 }
 
 HeapCommandOptions heap_options(const CoreCommandOptions& options) {
-  return {options.json, options.all};
+  return {options.json, options.all, options.shapes};
 }
 
 Result<void> run_objects(CoreSession& session, Arguments arguments, const CoreCommandOptions& options,
@@ -111,6 +120,13 @@ Result<void> run_strings(CoreSession& session, Arguments arguments, const CoreCo
   return write_strings(session, arguments[0], heap_options(options), sink);
 }
 
+Result<void> run_functions(CoreSession& session, Arguments arguments, const CoreCommandOptions& options,
+                           ByteSink& sink) {
+  const Hold hold(session);
+  if (!hold.result()) return hold.result();
+  return write_functions(session, arguments.empty() ? "" : arguments[0], heap_options(options), sink);
+}
+
 Result<void> run_source(CoreSession& session, Arguments arguments, const CoreCommandOptions& options,
                         ByteSink& sink) {
   const Hold hold(session);
@@ -118,8 +134,34 @@ Result<void> run_source(CoreSession& session, Arguments arguments, const CoreCom
   return write_source(session, arguments[0], heap_options(options), sink);
 }
 
+Result<void> run_snapshot(CoreSession& session, Arguments, const CoreCommandOptions& options,
+                          ByteSink& sink) {
+  const Hold hold(session);
+  if (!hold.result()) return hold.result();
+  return write_core_snapshot(session, {options.output, options.redact, options.json}, sink);
+}
+
+Result<void> run_awaits(CoreSession& session, Arguments, const CoreCommandOptions& options, ByteSink& sink) {
+  const Hold hold(session);
+  if (!hold.result()) return hold.result();
+  return write_core_awaits(session, options.json, options.all, sink);
+}
+
+Result<void> run_handles(CoreSession& session, Arguments, const CoreCommandOptions& options, ByteSink& sink) {
+  const Hold hold(session);
+  if (!hold.result()) return hold.result();
+  return write_handles(session, options.json, sink);
+}
+
+Result<void> run_requests(CoreSession& session, Arguments, const CoreCommandOptions& options,
+                          ByteSink& sink) {
+  const Hold hold(session);
+  if (!hold.result()) return hold.result();
+  return write_requests(session, options.json, sink);
+}
+
 constexpr CoreCommand kCommands[] = {
-    {"info", "", "", "why it ended, what it was, how much of it the file has", run_info},
+    {"info", "", "", "why it ended, what it was, how much of it the file has", run_info, false, false},
     {"bt", "jsstack", "[THREAD]", "the stacks of all threads, with receivers and arguments", run_stacks},
     {"print", "inspect jsprint nodebuffer jsconstructor", "ADDRESS", "an object and what it holds",
      run_print},
@@ -127,8 +169,14 @@ constexpr CoreCommand kCommands[] = {
      "the objects by class, live and garbage; with a class its instances", run_objects},
     {"refs", "findrefs", "ADDRESS", "what refers to an object, and a way from a root to it", run_references},
     {"strings", "", "PATTERN", "strings in which a regular expression is found", run_strings},
+    {"functions", "jsfunctions", "[NAME]", "functions by the number of their closures", run_functions},
     {"source", "jssource list", "FUNCTION", "the text of functions of this name", run_source},
-    {"env", "", "", "the environment that it was started with", run_env},
+    {"awaits", "", "", "what its async functions waited for, and who waited for them", run_awaits},
+    {"handles", "getactivehandles", "", "sockets, timers and files of its event loops, and whose they were",
+     run_handles},
+    {"requests", "getactiverequests", "", "what was asked of the system and not answered yet", run_requests},
+    {"snapshot", "", "", "its heap as a .heapsnapshot, into the file that -o names", run_snapshot, true},
+    {"env", "", "", "the environment that it was started with", run_env, false, false},
 };
 
 bool is_called(const CoreCommand& command, std::string_view word) {
@@ -159,11 +207,16 @@ std::span<const CoreCommand> core_commands() {
   return kCommands;
 }
 
-Result<void> run_core_command(CoreSession& session, std::span<const std::string> words,
-                              const CoreCommandOptions& options, ByteSink& sink) {
+const CoreCommand* find_core_command(std::string_view word) {
   const auto command = std::ranges::find_if(
-      kCommands, [&](const CoreCommand& candidate) { return is_called(candidate, words[0]); });
-  if (command == std::end(kCommands)) return unknown(words[0]);
+      kCommands, [&](const CoreCommand& candidate) { return is_called(candidate, word); });
+  return command == std::end(kCommands) ? nullptr : command;
+}
+
+Result<void> run_core_command(CoreSession& session, std::span<const std::string> words,
+                              const CoreCommandOptions& options) {
+  const CoreCommand* const command = find_core_command(words[0]);
+  if (command == nullptr) return unknown(words[0]);
   const Arguments arguments = words.subspan(1);
   const bool needs_one = !command->argument.empty() && !command->argument.starts_with('[');
   if (needs_one && arguments.empty())
@@ -172,7 +225,12 @@ Result<void> run_core_command(CoreSession& session, std::span<const std::string>
   const std::size_t most = command->argument.empty() ? 0 : 1;
   if (arguments.size() > most)
     return fail(ErrorCode::kUsage, fmt::format("{} does not take \"{}\"", words[0], arguments[most]));
-  return command->run(session, arguments, options, sink);
+  if (command->needs_v8 && session.without_v8()) return fail(*session.without_v8(), session.name());
+  const std::string output = options.output.empty() || command->makes_file ? "-" : options.output;
+  // A core has all that was in memory: passwords and the data of users.
+  return write_output(
+      output, [&](ByteSink& sink) { return command->run(session, arguments, options, sink); },
+      Readers::kOwner);
 }
 
 }  // namespace nodescope

@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <span>
+#include <string_view>
 #include <vector>
 
+#include "app/core/class_rows.h"
 #include "app/core/walked_heap.h"
 #include "base/pattern.h"
 #include "base/text.h"
 #include "json/writer.h"
-#include "v8/properties.h"
 #include "v8/strings.h"
 
 namespace nodescope {
@@ -18,18 +19,10 @@ namespace nodescope {
 namespace {
 
 constexpr std::size_t kRows = 40;            // of a table, unless all are asked for
-constexpr std::size_t kMaxProperties = 50;   // of a class
+constexpr std::size_t kOtherRows = 12;       // the same of what is no object of JavaScript
 constexpr std::size_t kShownProperties = 6;  // in a row
 constexpr std::size_t kMaxStringUnits = 4096;
 constexpr std::size_t kShownStringBytes = 200;  // in a row, unless all is asked for
-
-struct ClassRow {
-  std::string name;
-  bool is_live = true;
-  std::uint64_t count = 0;
-  std::uint64_t shallow_bytes = 0;
-  std::vector<std::string> properties;  // of one of them
-};
 
 struct Instance {
   std::uint64_t address = 0;
@@ -39,80 +32,36 @@ struct Instance {
 
 using IsolateObjects = WalkedHeap::IsolateObjects;
 
-std::string group_name(WalkedHeap& heap, IsolateObjects& isolate, const v8::HeapObject& object) {
-  if (object.shape->is_receiver) return std::string(isolate.names->name(isolate.names->of(object).name));
-  if (object.shape->type < heap.heap().layout().type_first_nonstring.value) return "(string)";
-  const std::string_view type = heap.heap().layout().instance_types.class_name(object.shape->type);
-  return type.empty() ? fmt::format("(type {})", object.shape->type) : fmt::format("({})", type);
-}
-
-std::vector<std::string> property_names(WalkedHeap& heap, const v8::HeapObject& object) {
-  std::vector<std::string> names;
-  if (!object.shape->is_receiver) return names;
-  v8::for_each_property(heap.heap(), {object.tagged()}, [&](const v8::Property& property) {
-    auto name = v8::load_name(heap.heap(), property.key);
-    if (!name && heap.heap().is(property.key, heap.heap().layout().type_symbol)) {
-      const auto description = heap.heap().field(property.key, heap.heap().layout().symbol_name);
-      name = description ? v8::load_name(heap.heap(), *description) : std::nullopt;
-    }
-    if (name) names.push_back(*name);
-    return names.size() < kMaxProperties;
-  });
-  return names;
-}
-
-template <typename Visit>
-void for_each_object(IsolateObjects& isolate, const Visit& visit) {
-  isolate.objects.for_each([&](std::uint32_t, const v8::HeapObject& object) { visit(object, true); });
-  isolate.objects.for_each_dead([&](const v8::HeapObject& object) { visit(object, false); });
-}
-
-// By map first: a heap has some thousand of them, and tens of millions of objects.
-std::vector<ClassRow> classes_of(WalkedHeap& heap, IsolateObjects& isolate) {
-  std::map<std::pair<std::string, bool>, ClassRow> rows;
-  FlatMap<std::uint64_t, ClassRow*> by_map;  // with the lowest bit: live
-  for_each_object(isolate, [&](const v8::HeapObject& object, bool is_live) {
-    const std::uint64_t key = object.shape->map << 1 | (is_live ? 1u : 0u);
-    auto known = by_map.find(key);
-    if (known == by_map.end()) {
-      std::string name = group_name(heap, isolate, object);
-      const auto [row, fresh] = rows.try_emplace({name, is_live});
-      if (fresh) {
-        row->second.name = std::move(name);
-        row->second.is_live = is_live;
-        row->second.properties = property_names(heap, object);
-      }
-      known = by_map.emplace(key, &row->second).first;
-    }
-    ++known->second->count;
-    known->second->shallow_bytes += object.bytes.size();
-  });
-  std::vector<ClassRow> sorted;
-  for (auto& [key, row] : rows) sorted.push_back(std::move(row));
-  std::ranges::stable_sort(sorted, std::ranges::greater(), &ClassRow::shallow_bytes);
-  return sorted;
-}
-
 std::string isolate_title(const IsolateObjects& isolate) {
   return isolate.isolate.tid == 0 ? std::string("Heap of a thread that was not found\n")
                                   : fmt::format("Heap of thread {}\n", isolate.isolate.tid);
 }
 
-std::string classes_text(const std::vector<ClassRow>& rows, bool all) {
-  std::string text = fmt::format("{:>14}{:>12}  {}\n", "count", "bytes", "class");
-  const std::size_t shown = all ? rows.size() : std::min(rows.size(), kRows);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const ClassRow& row = rows[i];
-    std::string properties;
-    for (std::size_t p = 0; p < std::min(row.properties.size(), kShownProperties); ++p)
-      properties += (p == 0 ? "" : ", ") + printable(row.properties[p]);
-    if (row.properties.size() > kShownProperties) properties += ", …";
-    text += fmt::format("{:>14}{:>12}  {}{}{}\n", with_thousands(row.count), human_bytes(row.shallow_bytes),
-                        printable(row.name), row.is_live ? "" : "  [garbage]",
-                        properties.empty() ? "" : "  {" + properties + "}");
-  }
-  if (shown < rows.size()) text += fmt::format("… {} more (--all)\n", with_thousands(rows.size() - shown));
+std::string properties_text(const std::vector<std::string>& properties) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(properties.size(), kShownProperties); ++i)
+    text += (i == 0 ? "" : ", ") + printable(properties[i]);
+  if (properties.size() > kShownProperties) text += ", …";
+  return text.empty() ? text : "  {" + text + "}";
+}
+
+std::string classes_text(std::span<const ClassRow> rows, std::string_view title, std::size_t most) {
+  std::string text = fmt::format("{:>14}{:>12}  {}\n", "count", "bytes", title);
+  for (const ClassRow& row : rows.first(std::min(rows.size(), most)))
+    text +=
+        fmt::format("{:>14}{:>12}  {}{}{}\n", with_thousands(row.count), human_bytes(row.shallow_bytes),
+                    printable(row.name), row.is_live ? "" : "  [garbage]", properties_text(row.properties));
+  if (most < rows.size()) text += fmt::format("… {} more (--all)\n", with_thousands(rows.size() - most));
   return text;
+}
+
+std::string classes_text(const std::vector<ClassRow>& rows, bool all) {
+  const auto first_internal = std::ranges::find(rows, false, &ClassRow::is_receiver) - rows.begin();
+  const std::span<const ClassRow> span(rows);
+  const auto receivers = span.first(static_cast<std::size_t>(first_internal));
+  const auto others = span.subspan(static_cast<std::size_t>(first_internal));
+  return classes_text(receivers, "class", all ? rows.size() : kRows) + "\n" +
+         classes_text(others, "strings and what V8 keeps", all ? rows.size() : kOtherRows);
 }
 
 void write_thread(json::Writer& json, const IsolateObjects& isolate) {
@@ -129,7 +78,7 @@ Result<void> write_classes(WalkedHeap& heap, const HeapCommandOptions& options, 
   json::Writer json(sink);
   if (options.json) json.begin_object().key("isolates").begin_array();
   for (IsolateObjects& isolate : heap.isolates()) {
-    const std::vector<ClassRow> rows = classes_of(heap, isolate);
+    const std::vector<ClassRow> rows = derive_class_rows(heap, isolate, options.by_shape);
     if (!options.json) {
       text += (text.empty() ? "" : "\n") + isolate_title(isolate) + classes_text(rows, options.all);
       continue;
@@ -156,7 +105,7 @@ std::vector<Instance> instances_of(WalkedHeap& heap, IsolateObjects& isolate, co
   for_each_object(isolate, [&](const v8::HeapObject& object, bool is_live) {
     auto known = by_map.find(object.shape->map);
     if (known == by_map.end())
-      known = by_map.emplace(object.shape->map, group_name(heap, isolate, object) == name).first;
+      known = by_map.emplace(object.shape->map, class_of_object(heap, isolate, object) == name).first;
     if (known->second) instances.push_back({object.address, object.bytes.size(), is_live});
   });
   return instances;
@@ -218,7 +167,7 @@ Result<void> write_texts(json::Writer& json, std::string_view key, const std::ve
 
 Result<void> write_objects(CoreSession& session, const std::string& name, const HeapCommandOptions& options,
                            ByteSink& sink) {
-  const auto heap = WalkedHeap::walk(session);
+  const auto heap = session.heap();
   if (!heap) return std::unexpected(heap.error());
   session.release();
   return name.empty() ? write_classes(**heap, options, sink) : write_instances(**heap, name, options, sink);
@@ -228,7 +177,7 @@ Result<void> write_strings(CoreSession& session, const std::string& pattern,
                            const HeapCommandOptions& options, ByteSink& sink) {
   const auto expression = Pattern::parse(pattern);
   if (!expression) return std::unexpected(expression.error());
-  const auto heap = WalkedHeap::walk(session);
+  const auto heap = session.heap();
   if (!heap) return std::unexpected(heap.error());
   const int first_nonstring = (*heap)->heap().layout().type_first_nonstring.value;
   std::string text;

@@ -10,7 +10,8 @@ namespace nodescope {
 
 struct HeapCommandOptions {
   bool json = false;
-  bool all = false;  // every row
+  bool all = false;       // every row
+  bool by_shape = false;  // objects of a class by their properties
 };
 
 // The objects by class, live and dead; with a name the instances of that class.
@@ -24,6 +25,10 @@ Result<void> write_references(CoreSession& session, Address object, const HeapCo
 // Strings in which a regular expression is found.
 Result<void> write_strings(CoreSession& session, const std::string& pattern,
                            const HeapCommandOptions& options, ByteSink& sink);
+
+// The functions whose name has this text in it, by the number of their closures; empty: all.
+Result<void> write_functions(CoreSession& session, const std::string& name, const HeapCommandOptions& options,
+                             ByteSink& sink);
 
 // The text of functions of this name.
 Result<void> write_source(CoreSession& session, const std::string& function,

@@ -6,9 +6,12 @@
 #include <array>
 #include <vector>
 
+#include "analysis/heap/leak.h"
+#include "app/core/class_rows.h"
 #include "app/core/value_text.h"
 #include "app/function_report.h"
 #include "base/text.h"
+#include "capture/heap_graph_maker.h"
 #include "capture/stopped_stacks.h"
 #include "json/writer.h"
 
@@ -41,23 +44,48 @@ constexpr SignalFact kSignals[] = {
 };
 
 // What native functions on the stack say about why it ended.
+enum class CauseKind : std::uint8_t { kOther, kException, kOutOfMemory };
 struct Cause {
   std::string_view function;  // a part of its name
   std::string_view message;
-  bool has_exception = false;
+  CauseKind kind = CauseKind::kOther;
 };
 constexpr Cause kCauses[] = {
-    {"FatalProcessOutOfMemory", "out of memory: JavaScript heap limit reached", false},
-    {"OOMErrorHandler", "out of memory: JavaScript heap limit reached", false},
-    {"TriggerUncaughtException", "uncaught exception", true},
-    {"Isolate::Throw", "uncaught exception", true},
-    {"ReportFatalException", "uncaught exception", true},
-    {"node::Assert", "assertion of Node.js failed", false},
-    {"OnFatalError", "fatal error of V8", false},
-    {"V8_Fatal", "fatal error of V8", false},
-    {"node::Abort", "process.abort() or a failed assertion of Node.js", false},
-    {"node::abort", "process.abort() or a failed assertion of Node.js", false},
+    {"FatalProcessOutOfMemory", "out of memory: JavaScript heap limit reached", CauseKind::kOutOfMemory},
+    {"OOMErrorHandler", "out of memory: JavaScript heap limit reached", CauseKind::kOutOfMemory},
+    {"TriggerUncaughtException", "uncaught exception", CauseKind::kException},
+    {"Isolate::Throw", "uncaught exception", CauseKind::kException},
+    {"ReportFatalException", "uncaught exception", CauseKind::kException},
+    {"node::Assert", "assertion of Node.js failed"},
+    {"OnFatalError", "fatal error of V8"},
+    {"V8_Fatal", "fatal error of V8"},
+    {"node::Abort", "process.abort() or a failed assertion of Node.js"},
+    {"node::abort", "process.abort() or a failed assertion of Node.js"},
 };
+
+// What V8 tells the embedder about where memory ran out; Node.js prints it.
+constexpr std::string_view kFatalTexts[] = {
+    "Reached heap limit",    "Ineffective mark-compacts near heap limit",
+    "CALL_AND_RETRY_LAST",   "invalid array length",
+    "invalid table size",    "MarkCompactCollector",
+    "Committing semi space", "Scavenger: semi-space copy",
+};
+
+// More would need more memory than a machine with such a core has to spare.
+constexpr std::uint32_t kMaxGraphObjects = 12'000'000;
+
+// What fills the heap of a process that ran out of memory.
+struct Filling {
+  struct Part {
+    std::string name;  // of the class
+    std::uint64_t count = 0;
+    std::uint64_t retained_bytes = 0;  // 0: not derived
+    std::string holder;
+  };
+  std::uint64_t heap_bytes = 0;  // of V8's pages
+  std::vector<Part> parts;       // largest first
+};
+constexpr std::size_t kMaxParts = 3;
 
 struct Findings {
   std::string signal;
@@ -65,6 +93,7 @@ struct Findings {
   std::optional<std::string> message;
   std::optional<v8::DecodedValue> exception;
   std::string innermost;  // the frame of JavaScript that ran
+  std::optional<Filling> filling;
   std::size_t thread_count = 0;
   std::optional<pid_t> thread;  // that received the signal
   CoreProcess::Invocation invocation;
@@ -101,7 +130,62 @@ std::optional<v8::DecodedValue> find_exception(CoreSession& session, Address sta
   return std::nullopt;
 }
 
+// The text as Node.js prints it: the address of its first part was an argument.
+std::optional<std::string> find_fatal_text(CoreSession& session, Address stack_pointer) {
+  constexpr std::string_view kRest = " Allocation failed - JavaScript heap out of memory";
+  constexpr std::size_t kMaxText = 128;
+  Memory& memory = session.view().process().memory();
+  for (std::uint64_t offset = 0; offset < kMaxSearchedBytes; offset += 8) {
+    const auto word = memory.load<std::uint64_t>(stack_pointer + offset);
+    if (!word) break;
+    const Region* region = session.view().process().map().find(Address{*word});
+    if (region == nullptr || !region->has_file() || region->writable) continue;
+    const auto bytes = memory.load<std::array<char, kMaxText>>(Address{*word});
+    if (!bytes) continue;
+    std::string text(bytes->data(),
+                     static_cast<std::size_t>(std::ranges::find(*bytes, '\0') - bytes->begin()));
+    const bool is_known =
+        std::ranges::any_of(kFatalTexts, [&](std::string_view known) { return text.starts_with(known); });
+    if (!is_known) continue;
+    if (!text.ends_with("out of memory")) text += kRest;
+    return "FATAL ERROR: " + to_valid_utf8(text);
+  }
+  return std::nullopt;
+}
+
+std::vector<HeapLeak> leaks_in(WalkedHeap& heap, const WalkedHeap::IsolateObjects& isolate) {
+  if (isolate.objects.size() > kMaxGraphObjects) return {};
+  const auto graph =
+      make_heap_graph(heap.image(), heap.heap().layout(), isolate.objects, isolate.isolate, {});
+  return graph ? find_what_fills(HeapAnalysis(*graph), kMaxParts) : std::vector<HeapLeak>();
+}
+
+// Of the heap of the thread that ran out of memory.
+std::optional<Filling> find_filling(CoreSession& session, pid_t tid) {
+  auto walked = session.heap();
+  if (!walked) return std::nullopt;
+  WalkedHeap& heap = **walked;
+  auto isolate = std::ranges::find(heap.isolates(), tid, [](const auto& each) { return each.isolate.tid; });
+  if (isolate == heap.isolates().end()) isolate = heap.isolates().begin();
+  Filling filling;
+  for (const v8::HeapImage::Page& page : heap.image().pages()) {
+    if (page.page.heap == isolate->isolate.heap) filling.heap_bytes += page.page.range.size_bytes();
+  }
+  for (const HeapLeak& leak : leaks_in(heap, *isolate))
+    filling.parts.push_back({leak.name, static_cast<std::uint64_t>(leak.count_delta),
+                             static_cast<std::uint64_t>(leak.retained_delta_bytes),
+                             leak.holder + leak.owners});
+  if (!filling.parts.empty()) return filling;
+  const std::vector<ClassRow> rows = derive_class_rows(heap, *isolate, false);
+  for (std::size_t i = 0; i < std::min(rows.size(), kMaxParts); ++i)
+    filling.parts.push_back({rows[i].name, rows[i].count, 0, {}});
+  return filling;
+}
+
 Result<void> examine_threads(CoreSession& session, Findings& findings) {
+  if (session.core() != nullptr) {
+    if (auto held = session.hold(); !held) return held;
+  }
   const auto stacks = read_stopped_stacks(session.view(), session.diagnostics());
   if (!stacks) return std::unexpected(stacks.error());
   findings.thread_count = stacks->threads.size();
@@ -122,7 +206,11 @@ Result<void> examine_threads(CoreSession& session, Findings& findings) {
   const Cause* cause = find_cause(functions);
   if (cause == nullptr) return {};
   findings.message = cause->message;
-  if (cause->has_exception) findings.exception = find_exception(session, thread.stack_pointer);
+  if (cause->kind == CauseKind::kException && !session.without_v8())
+    findings.exception = find_exception(session, thread.stack_pointer);
+  if (cause->kind != CauseKind::kOutOfMemory || session.core() == nullptr) return {};
+  if (auto text = find_fatal_text(session, thread.stack_pointer)) findings.message = std::move(*text);
+  findings.filling = find_filling(session, thread.tid);
   return {};
 }
 
@@ -184,8 +272,14 @@ void add_core_rows(CoreSession& session, const Findings& findings, std::string& 
   }
 }
 
+std::string part_text(const Filling::Part& part) {
+  std::string text = fmt::format("{} {}", with_thousands(part.count), printable(part.name));
+  if (part.retained_bytes != 0) text += fmt::format(" ({})", human_bytes(part.retained_bytes));
+  if (!part.holder.empty()) text += ", held by " + printable(part.holder);
+  return text;
+}
+
 std::string info_text(CoreSession& session, const Findings& findings) {
-  const v8::BinaryVersions& versions = session.view().layout()->versions;
   std::string text = fmt::format("{} of process {}\n\n", session.core() != nullptr ? "Core" : "State",
                                  session.view().process().pid());
   if (!findings.signal.empty())
@@ -197,8 +291,17 @@ std::string info_text(CoreSession& session, const Findings& findings) {
     while (exception.ends_with('\n')) exception.pop_back();
     add_row(text, "exception", exception);
   }
-  add_row(text, "ran", printable(findings.innermost));
-  add_row(text, "Node.js", fmt::format("{}, V8 {}", versions.node, versions.v8));
+  if (session.without_v8()) {
+    add_row(text, "JavaScript", "cannot be read: " + printable(session.without_v8()->message));
+  } else {
+    add_row(text, "ran", findings.innermost.empty() ? "no JavaScript" : printable(findings.innermost));
+  }
+  if (findings.filling) {
+    add_row(text, "heap", human_bytes(findings.filling->heap_bytes) + ", filled by");
+    for (const Filling::Part& part : findings.filling->parts) add_row(text, "", part_text(part));
+  }
+  if (const v8::Layout* layout = session.view().layout())
+    add_row(text, "Node.js", fmt::format("{}, V8 {}", layout->versions.node, layout->versions.v8));
   add_row(text, "threads",
           findings.thread && session.core() != nullptr
               ? fmt::format("{}; {} received the signal", findings.thread_count, *findings.thread)
@@ -236,6 +339,20 @@ void write_core_facts(json::Writer& json, const CoreProcess& core, const Finding
   json.end_array();
 }
 
+void write_filling(json::Writer& json, const Filling& filling) {
+  json.begin_object();
+  json.key("bytes").count(filling.heap_bytes);
+  json.key("filled_by").begin_array();
+  for (const Filling::Part& part : filling.parts) {
+    json.line().begin_object().key("class").string(part.name).key("count").count(part.count);
+    json.key("retained_bytes");
+    part.retained_bytes == 0 ? json.null() : json.count(part.retained_bytes);
+    write_optional(json, "holder", part.holder);
+    json.end_object();
+  }
+  json.end_array().end_object();
+}
+
 Result<void> write_json(CoreSession& session, const Findings& findings, ByteSink& sink) {
   json::Writer json(sink);
   json.begin_object();
@@ -250,8 +367,12 @@ Result<void> write_json(CoreSession& session, const Findings& findings, ByteSink
   }
   json.line();
   write_optional(json, "ran", findings.innermost);
-  json.key("node").string(session.view().layout()->versions.node);
-  json.key("v8").string(session.view().layout()->versions.v8);
+  json.line().key("heap");
+  findings.filling ? write_filling(json, *findings.filling) : static_cast<void>(json.null());
+  json.line();
+  const v8::Layout* const layout = session.view().layout();
+  write_optional(json, "node", layout == nullptr ? std::nullopt : std::optional(layout->versions.node));
+  write_optional(json, "v8", layout == nullptr ? std::nullopt : std::optional(layout->versions.v8));
   json.key("program").string(session.view().process().executable());
   json.key("threads").count(findings.thread_count);
   json.key("thread");

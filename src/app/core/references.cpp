@@ -19,7 +19,6 @@ namespace {
 
 constexpr std::size_t kReferrers = 40;  // shown, unless all are asked for
 constexpr std::size_t kMaxWay = 1000;
-constexpr std::int32_t kMaxSourceUnits = 1 << 20;
 
 using IsolateObjects = WalkedHeap::IsolateObjects;
 
@@ -58,6 +57,9 @@ class Namer {
       return std::string(isolate_.names->name(isolate_.names->of(object).name));
     }
     if (object.shape->type < layout_.type_first_nonstring.value) return "string";
+    const v8::ObjectShapes& shapes = isolate_.objects.shapes();
+    if (shapes.is_native_context(object.shape->type)) return "the global scope";
+    if (shapes.is_context(object.shape->type)) return scope(object);
     const std::string_view type = layout_.instance_types.class_name(object.shape->type);
     return type.empty() ? "an internal object" : std::string(type);
   }
@@ -69,6 +71,9 @@ class Namer {
       if (std::string name = property(holder, target); !name.empty()) return "property " + name;
       if (layout_.object_elements.is(static_cast<std::int64_t>(slot.offset))) return "its elements";
       if (layout_.object_properties.is(static_cast<std::int64_t>(slot.offset))) return "its properties";
+      if (is_collection(holder.shape->type) &&
+          facts_.collection_table.is(static_cast<std::int64_t>(slot.offset)))
+        return "its entries";
       if (heap_.layout().is_function(holder.shape->type) &&
           facts_.function_context.is(static_cast<std::int64_t>(slot.offset)))
         return "its variables";
@@ -98,6 +103,17 @@ class Namer {
   }
 
  private:
+  bool is_collection(int type) const {
+    return facts_.type_map.is(type) || facts_.type_set.is(type) || facts_.type_weak_map.is(type) ||
+           facts_.type_weak_set.is(type);
+  }
+
+  // Of the function whose variables it has.
+  std::string scope(const v8::HeapObject& context) {
+    const auto info = v8::ScopeInfo::load(heap_, {context.word(16)});
+    return info && !info->name().empty() ? "the scope of " + info->name() : "a scope";
+  }
+
   std::string variable(const v8::HeapObject& context, std::uint64_t offset) {
     const auto length = heap_.array_length({context.tagged()});
     const auto names = v8::load_context_names(heap_, {context.word(16)});
@@ -128,7 +144,8 @@ std::vector<Referrer> find_referrers(Namer& namer, IsolateObjects& isolate, std:
   return found;
 }
 
-// The shortest way from a root to an object, as numbers of objects, the target first.
+// The shortest way from a root to an object, as numbers of objects, the target first.  What a stack holds for
+// the moment counts only where nothing else does.
 class WayFinder {
  public:
   explicit WayFinder(IsolateObjects& isolate)
@@ -148,28 +165,36 @@ class WayFinder {
   Way find(std::uint64_t target) {
     const std::uint32_t wanted = objects_.find(target);
     if (wanted == v8::HeapObjects::kNone) return {};
-    FlatMap<std::uint64_t, v8::RootKind> roots;
-    for (const v8::HeapRoot& root : isolate_.isolate.roots) {
-      const std::uint32_t number = objects_.find(root.word);
-      if (number == v8::HeapObjects::kNone || parents_[number] != v8::HeapObjects::kNone) continue;
-      parents_[number] = number;
-      roots.emplace(number, root.kind);
-      queue_.push_back(number);
+    for (const bool is_momentary : {false, true}) {
+      add_roots(is_momentary);
+      for (; next_ < queue_.size() && parents_[wanted] == v8::HeapObjects::kNone; ++next_)
+        add_children(queue_[next_]);
     }
-    for (std::size_t next = 0; next < queue_.size() && parents_[wanted] == v8::HeapObjects::kNone; ++next)
-      add_children(queue_[next]);
     if (parents_[wanted] == v8::HeapObjects::kNone) return {};
     Way way;
     for (std::uint32_t number = wanted; way.addresses.size() < kMaxWay; number = parents_[number]) {
       way.addresses.push_back(addresses_[number]);
       if (parents_[number] != number) continue;
-      way.root = roots.at(number);
+      way.root = roots_.at(number);
       break;
     }
     return way;
   }
 
  private:
+  void add_roots(bool momentary) {
+    for (const v8::HeapRoot& root : isolate_.isolate.roots) {
+      const bool is_momentary = root.kind == v8::RootKind::kStack || root.kind == v8::RootKind::kHandleScopes;
+      const std::uint32_t number = objects_.find(root.word);
+      if (is_momentary != momentary || number == v8::HeapObjects::kNone ||
+          parents_[number] != v8::HeapObjects::kNone)
+        continue;
+      parents_[number] = number;
+      roots_.emplace(number, root.kind);
+      queue_.push_back(number);
+    }
+  }
+
   void add_children(std::uint32_t number) {
     const auto object = objects_.load(addresses_[number]);
     if (!object) return;
@@ -187,6 +212,8 @@ class WayFinder {
   std::vector<std::uint64_t> addresses_;
   std::vector<std::uint32_t> parents_;
   std::vector<std::uint32_t> queue_;
+  std::size_t next_ = 0;  // in the queue
+  FlatMap<std::uint64_t, v8::RootKind> roots_;
 };
 
 // Each step: what holds the one before it, and how.
@@ -201,10 +228,15 @@ std::vector<Referrer> steps_of(Namer& namer, IsolateObjects& isolate, const WayF
       if (step.edge.empty() && slot.word == target) step.edge = namer.edge(*holder, slot, target);
     });
     // What V8 keeps beside an object belongs to it.
-    const bool is_beside = step.edge == "its properties" || step.edge == "its elements";
+    const bool is_beside =
+        step.edge == "its properties" || step.edge == "its elements" || step.edge == "its entries";
     if (is_beside && i >= 2 && !steps.empty()) {
       const std::string name = namer.property(*holder, way.addresses[i - 2] + 1);
-      step.edge = name.empty() ? steps.back().edge : "property " + name;
+      if (step.edge == "its entries") {
+        step.edge = "an entry";
+      } else {
+        step.edge = name.empty() ? steps.back().edge : "property " + name;
+      }
       steps.pop_back();
     }
     steps.push_back(std::move(step));
@@ -232,7 +264,7 @@ void write_referrers(json::Writer& json, std::string_view key, const std::vector
 
 Result<void> write_references(CoreSession& session, Address object, const HeapCommandOptions& options,
                               ByteSink& sink) {
-  const auto heap = WalkedHeap::walk(session);
+  const auto heap = session.heap();
   if (!heap) return std::unexpected(heap.error());
   session.release();
   const std::uint64_t target = (object.value & ~std::uint64_t{7}) + 1;
@@ -265,69 +297,6 @@ Result<void> write_references(CoreSession& session, Address object, const HeapCo
     return sink.write(text);
   }
   return fail(ErrorCode::kNotFound, fmt::format("no object of V8's heap is at 0x{:x}", object.value));
-}
-
-Result<void> write_source(CoreSession& session, const std::string& function,
-                          const HeapCommandOptions& options, ByteSink& sink) {
-  const auto heap = WalkedHeap::walk(session);
-  if (!heap) return std::unexpected(heap.error());
-  v8::Heap& memory = (*heap)->heap();
-  v8::Scripts scripts;
-  std::string text;
-  json::Writer json(sink);
-  if (options.json) json.begin_object().key("functions").begin_array();
-  std::size_t count = 0;
-  for (IsolateObjects& isolate : (*heap)->isolates()) {
-    isolate.objects.for_each([&](std::uint32_t, const v8::HeapObject& object) {
-      if (!memory.layout().type_shared.is(object.shape->type)) return;
-      const auto shared = v8::SharedFunctionInfo::load(memory, {object.tagged()});
-      const bool is_meant = shared && (shared->name() == function || shared->inferred_name() == function);
-      if (!is_meant || !shared->script() || shared->end() <= shared->start() ||
-          shared->end() > kMaxSourceUnits)
-        return;
-      const auto script = scripts.load(memory, *shared->script());
-      const auto source = memory.field(*shared->script(), memory.layout().script_source);
-      const auto whole =
-          source ? v8::load_string_prefix(memory, *source, static_cast<std::size_t>(shared->end()))
-                 : std::nullopt;
-      if (!script || !whole) return;
-      std::u16string units;
-      for (auto i = static_cast<std::size_t>(shared->start()); i < whole->size(); ++i) units += (*whole)[i];
-      v8::FlatString part;
-      part.append_utf16(units);
-      const auto place = scripts.place(*script, shared->start());
-      const std::string where =
-          place ? fmt::format("{}:{}:{}", scripts.name(*script), place->line, place->column)
-                : scripts.name(*script);
-      ++count;
-      if (options.json) {
-        json.line()
-            .begin_object()
-            .key("place")
-            .string(where)
-            .key("source")
-            .string(part.to_utf8())
-            .end_object();
-        return;
-      }
-      text += (text.empty() ? "" : "\n") + printable(where) + "\n" + printable(function);
-      const std::string utf8 = part.to_utf8();
-      std::string_view rest = utf8;
-      for (std::size_t end = rest.find('\n'); end != std::string_view::npos; end = rest.find('\n')) {
-        text += printable(rest.substr(0, end)) + "\n";
-        rest.remove_prefix(end + 1);
-      }
-      text += printable(rest) + "\n";
-    });
-  }
-  session.release();
-  if (options.json) {
-    json.end_array().end_object();
-    return json.finish();
-  }
-  if (count == 0)
-    return fail(ErrorCode::kNotFound, fmt::format("no function called \"{}\" has a source", function));
-  return sink.write(text);
 }
 
 }  // namespace nodescope

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/core/walked_heap.h"
 #include "formats/input.h"
 #include "os/file.h"
 #include "target/live_process.h"
@@ -21,25 +22,39 @@ Result<std::unique_ptr<ByteSource>> open_core(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<CoreSession>> CoreSession::open(const CoreSessionOptions& options) {
-  std::unique_ptr<CoreSession> session(new CoreSession());
-  std::unique_ptr<TargetProcess> process;
+CoreSession::CoreSession() = default;
+CoreSession::~CoreSession() = default;
+
+Result<std::unique_ptr<TargetProcess>> CoreSession::open_process(const CoreSessionOptions& options) {
   if (options.file.empty()) {
     auto live = LiveProcess::open(options.pid);
     if (!live) return std::unexpected(live.error());
-    process = std::move(*live);
-    session->name_ = fmt::format("process {}", options.pid);
-  } else {
-    auto source = open_core(options.file);
-    if (!source) return std::unexpected(source.error());
-    auto core = CoreProcess::open(std::move(*source), options.binaries, session->diagnostics_);
-    if (!core) return std::unexpected(core.error());
-    session->core_ = core->get();
-    process = std::move(*core);
-    session->name_ = options.file;
+    name_ = fmt::format("process {}", options.pid);
+    return std::unique_ptr<TargetProcess>(std::move(*live));
   }
-  auto view = v8::ProcessView::open(std::move(process), session->cache_, session->diagnostics_);
-  if (!view) return fail(view.error(), session->name_);
+  auto source = open_core(options.file);
+  if (!source) return std::unexpected(source.error());
+  auto core = CoreProcess::open(std::move(*source), options.binaries, diagnostics_);
+  if (!core) return std::unexpected(core.error());
+  core_ = core->get();
+  name_ = options.file;
+  return std::unique_ptr<TargetProcess>(std::move(*core));
+}
+
+Result<std::unique_ptr<CoreSession>> CoreSession::open(const CoreSessionOptions& options) {
+  std::unique_ptr<CoreSession> session(new CoreSession());
+  auto process = session->open_process(options);
+  if (!process) return std::unexpected(process.error());
+  auto view = v8::ProcessView::open(std::move(*process), session->cache_, session->diagnostics_);
+  if (!view && session->core_ == nullptr) return fail(view.error(), session->name_);
+  if (!view) {
+    session->without_v8_ = view.error();
+    session->diagnostics_ = {};
+    process = session->open_process(options);
+    if (!process) return std::unexpected(process.error());
+    session->view_ = v8::ProcessView::open_any(std::move(*process), session->cache_, session->diagnostics_);
+    return session;
+  }
   session->view_ = std::move(*view);
   session->decoder_.emplace(session->view_->heap(), session->view_->engine()->values,
                             session->view_->scripts());
@@ -54,6 +69,16 @@ Result<void> CoreSession::hold() {
   view_->begin_generation();
   held_ = std::move(*held);
   return {};
+}
+
+Result<WalkedHeap*> CoreSession::heap() {
+  if (without_v8_) return std::unexpected(*without_v8_);
+  if (core_ != nullptr && heap_ != nullptr) return heap_.get();
+  heap_.reset();
+  auto walked = WalkedHeap::walk(*this);
+  if (!walked) return std::unexpected(walked.error());
+  heap_ = std::move(*walked);
+  return heap_.get();
 }
 
 void CoreSession::release() {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <functional>
+#include <thread>
 
 namespace nodescope {
 
@@ -40,12 +43,52 @@ std::span<const std::byte> borrowed(std::span<const MemoryPiece> pieces, Range<A
 
 }  // namespace
 
-Result<std::unique_ptr<WalkedHeap>> WalkedHeap::walk(CoreSession& session) {
+namespace {
+
+struct FoundHeap {
+  std::vector<v8::HeapPage> pages;
+  std::vector<v8::Isolate> isolates;
+};
+
+FoundHeap find_heap(CoreSession& session) {
   TargetProcess& process = session.view().process();
-  Memory& memory = session.core() != nullptr ? process.memory() : session.view().process().memory();
-  const std::vector<v8::HeapPage> pages = v8::find_heap_pages(memory, process.map());
-  if (pages.empty())
+  FoundHeap found;
+  found.pages = v8::find_heap_pages(process.memory(), process.map());
+  found.isolates =
+      v8::find_isolates(process.memory(), process.map(), found.pages, heap_threads(session.threads()));
+  return found;
+}
+
+// A running process goes on until its collector has done what it is at.
+Result<FoundHeap> find_whole_heap(CoreSession& session) {
+  constexpr int kMaxAttempts = 20;
+  FoundHeap found = find_heap(session);
+  for (int i = 1; i < kMaxAttempts && session.core() == nullptr &&
+                  std::ranges::any_of(found.isolates, &v8::Isolate::is_collecting);
+       ++i) {
+    session.release();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (auto held = session.hold(); !held) return std::unexpected(held.error());
+    found = find_heap(session);
+  }
+  if (found.pages.empty())
     return fail(ErrorCode::kNotFound, session.name() + ": no heap of V8 was found in its memory");
+  // Beside a whole one, what has pages but no isolate is a leftover.
+  const auto is_whole = [](const v8::Isolate& isolate) { return isolate.isolate.value != 0; };
+  if (std::ranges::any_of(found.isolates, is_whole)) std::erase_if(found.isolates, std::not_fn(is_whole));
+  if (found.isolates.empty())
+    return fail(ErrorCode::kNotFound, session.name() + ": no isolate of V8 was found in its memory");
+  return found;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<WalkedHeap>> WalkedHeap::walk(CoreSession& session) {
+  auto found = find_whole_heap(session);
+  if (!found) return std::unexpected(found.error());
+  const std::vector<v8::HeapPage>& pages = found->pages;
+  TargetProcess& process = session.view().process();
+  Memory& memory = process.memory();
   std::vector<v8::HeapImage::Page> image;
   std::vector<std::vector<std::byte>> copies;
   for (const v8::HeapPage& page : pages) {
@@ -61,15 +104,13 @@ Result<std::unique_ptr<WalkedHeap>> WalkedHeap::walk(CoreSession& session) {
     image.push_back({page, copy});
   }
   const v8::Layout& layout = *session.view().layout();
-  std::unique_ptr<WalkedHeap> walked(new WalkedHeap(std::move(image), std::move(copies), memory, layout));
+  std::unique_ptr<WalkedHeap> walked(
+      new WalkedHeap(std::move(image), std::move(copies), memory, layout, session.view().engine()->values));
   walked->shapes_ = std::make_unique<v8::ObjectShapes>(walked->image_, layout);
-  for (v8::Isolate& isolate :
-       v8::find_isolates(memory, process.map(), pages, heap_threads(session.threads()))) {
+  for (v8::Isolate& isolate : found->isolates) {
     v8::HeapObjects objects = v8::HeapObjects::mark(*walked->shapes_, isolate);
     walked->isolates_.push_back({std::move(isolate), std::move(objects), nullptr});
   }
-  if (walked->isolates_.empty())
-    return fail(ErrorCode::kNotFound, session.name() + ": no isolate of V8 was found in its memory");
   for (IsolateObjects& each : walked->isolates_)
     each.names = std::make_unique<v8::ConstructorNames>(walked->heap_, each.objects);
   return walked;

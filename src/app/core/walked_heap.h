@@ -13,6 +13,7 @@
 #include "v8/heap_pages.h"
 #include "v8/heap_roots.h"
 #include "v8/object_shape.h"
+#include "v8/value_facts.h"
 
 namespace nodescope {
 
@@ -32,15 +33,17 @@ class WalkedHeap {
   v8::HeapImage& image() { return image_; }
   v8::Heap& heap() { return heap_; }  // reads the image
   v8::ObjectShapes& shapes() { return *shapes_; }
+  const v8::ValueFacts& facts() const { return facts_; }
 
  private:
   WalkedHeap(std::vector<v8::HeapImage::Page> pages, std::vector<std::vector<std::byte>> copies, Memory& rest,
-             const v8::Layout& layout)
-      : copies_(std::move(copies)), image_(std::move(pages), rest), heap_(image_, layout) {}
+             const v8::Layout& layout, const v8::ValueFacts& facts)
+      : copies_(std::move(copies)), image_(std::move(pages), rest), heap_(image_, layout), facts_(facts) {}
 
   std::vector<std::vector<std::byte>> copies_;  // of pages that no core file has in one piece
   v8::HeapImage image_;
   v8::Heap heap_;
+  const v8::ValueFacts& facts_;
   std::unique_ptr<v8::ObjectShapes> shapes_;
   std::vector<IsolateObjects> isolates_;
 };
