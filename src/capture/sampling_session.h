@@ -25,6 +25,7 @@
 #include "os/file.h"
 #include "os/perf_sampler.h"
 #include "os/process_handle.h"
+#include "os/stop_sampler.h"
 #include "v8/engine.h"
 
 namespace nodescope {
@@ -47,6 +48,8 @@ struct SamplingOptions {
   // Asynchronous callers take the place of what runs microtasks.  They are looked up in the running process
   // as soon after the sample as possible.
   bool async_callers = false;
+  // By short stops, where the kernel refuses perf events: some samples a second, and without the kernel.
+  bool by_stops = false;
 };
 
 // Every sample is one of these: taken = complete + incomplete + lost.
@@ -104,8 +107,9 @@ class SamplingSession {
   // The last call: all samples, by time.
   Profile take_profile();
   const SamplingCounts& counts() const { return counts_; }
-  bool sees_kernel() const { return sampler_.sees_kernel(); }
-  std::uint64_t period_ns() const { return sampler_.period_ns(); }
+  bool sees_kernel() const { return sampler_->sees_kernel(); }
+  bool is_by_stops() const { return stops_ != nullptr; }
+  std::uint64_t period_ns() const { return sampler_->period_ns(); }
   // What the processes have used while they were sampled.  After finish().
   std::uint64_t cpu_ns() const { return cpu_ns_; }
   // What was attached; also before its exec.
@@ -125,7 +129,7 @@ class SamplingSession {
   void learn_attribute();
   Result<void> attach_switches(pid_t pid, bool before_exec);
   void look_often(std::int64_t for_ns);
-  void collect(PerfSampler& sampler, const perf::EventAttributes& attributes, bool is_of_switches);
+  void collect(StackSampler& sampler, const perf::EventAttributes& attributes, bool is_of_switches);
   void handle(std::span<const std::byte> record);
   void handle_switch(std::span<const std::byte> record);
   void begin_wait(std::span<const std::byte> body);
@@ -137,6 +141,7 @@ class SamplingSession {
   FrameId kernel_frame(Address address);
   ProcessStacks* process(pid_t pid);
   void note_facts(const ProcessStacks& process);
+  void note_other_runtime(const ProcessStacks& process);
   void add_loss(std::span<const std::byte> body);
   void settle(const StackSummary& summary);
   void leave_out_sample();
@@ -148,7 +153,8 @@ class SamplingSession {
   ThreadId thread_of(const LoopThread& thread);
 
   SamplingOptions options_;
-  PerfSampler sampler_;
+  std::unique_ptr<StackSampler> sampler_;
+  const StopSampler* stops_ = nullptr;  // the same, where it is one
   perf::EventAttributes attributes_;
   std::optional<PerfSampler> switches_;  // where waiting is sampled
   perf::EventAttributes switch_attributes_;

@@ -60,6 +60,11 @@ void RunMark::remove() {
   file_ = {};
 }
 
+bool has_mark(const std::string& name) {
+  std::error_code error;
+  return std::filesystem::exists(folder_path() + "/" + name, error);
+}
+
 std::vector<std::string> list_abandoned_marks(const std::string& prefix) {
   std::vector<std::string> names;
   const std::string path = folder_path();
