@@ -14,12 +14,14 @@ namespace nodescope {
 
 namespace {
 
-// systemd and its like give every user a folder of his own; elsewhere one in /tmp has to do.
+// systemd and its like give every user a folder of his own; elsewhere, and in a container without /run, one
+// in /tmp has to do.
 std::string folder_path() {
   const uid_t user = ::geteuid();
-  if (user == 0) return "/run/nodescope";
+  std::error_code error;
+  if (user == 0 && std::filesystem::is_directory("/run", error)) return "/run/nodescope";
   const char* own = std::getenv("XDG_RUNTIME_DIR");
-  if (own != nullptr && *own == '/') return std::string(own) + "/nodescope";
+  if (user != 0 && own != nullptr && *own == '/') return std::string(own) + "/nodescope";
   return fmt::format("/tmp/nodescope-{}", user);
 }
 

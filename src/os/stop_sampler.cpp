@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 #include <linux/perf_event.h>
-#include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <ctime>
 
+#include "os/process_memory.h"
 #include "os/procfs.h"
 #include "os/ptrace.h"
 
@@ -40,15 +40,16 @@ std::vector<pid_t> running_threads(pid_t pid) {
 // As much of the stack as there is, page by page: it may end before `limit`.
 std::vector<std::byte> copy_stack(pid_t pid, std::uint64_t from, std::size_t limit) {
   std::vector<std::byte> stack(limit);
-  std::vector<iovec> pages;
-  for (std::uint64_t at = from; at < from + limit;) {
-    const std::uint64_t end = std::min((at / kPageBytes + 1) * kPageBytes, from + limit);
-    pages.push_back({reinterpret_cast<void*>(at), end - at});
-    at = end;
+  std::vector<RemoteBytes> pages;
+  for (std::size_t at = 0; at < limit;) {
+    const std::size_t length = std::min(kPageBytes - (from + at) % kPageBytes, limit - at);
+    pages.push_back({from + at, std::span(stack).subspan(at, length)});
+    at += length;
   }
-  iovec into{stack.data(), stack.size()};
-  const ssize_t count = ::process_vm_readv(pid, &into, 1, pages.data(), pages.size(), 0);
-  stack.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
+  const std::vector<bool> copied = read_process_memory(pid, pages);
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < pages.size() && copied[i]; ++i) size += pages[i].into.size();
+  stack.resize(size);
   return stack;
 }
 
