@@ -11,13 +11,6 @@
 
 namespace nodescope {
 
-std::string with_suffix(const std::string& path, const std::string& suffix) {
-  const std::size_t name = path.find_last_of('/') + 1;
-  const std::size_t dot = path.find('.', name);
-  const std::size_t at = dot == std::string::npos || dot == name ? path.size() : dot;
-  return path.substr(0, at) + "-" + suffix + path.substr(at);
-}
-
 Result<HeapFile> write_heap_file(const HeapGraph& graph, pid_t tid, std::string thread_name,
                                  const std::string& path) {
   HeapFile file{tid, std::move(thread_name), path, 0, graph.node_count(), graph.edge_count()};

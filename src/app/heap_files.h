@@ -23,9 +23,6 @@ struct HeapFile {
   std::size_t edges = 0;
 };
 
-// "app.heapsnapshot" -> "app-4711.heapsnapshot".
-std::string with_suffix(const std::string& path, const std::string& suffix);
-
 // Only its owner may read it: it holds every string of the process, passwords too.
 Result<HeapFile> write_heap_file(const HeapGraph& graph, pid_t tid, std::string thread_name,
                                  const std::string& path);

@@ -21,8 +21,14 @@ struct InspectorRecording {
 };
 
 // Records by V8's own profilers until the time is over, Ctrl-C comes or the processes have ended, puts their
-// inspectors back as they were, and writes the result.  Processes that would open their inspectors on the
-// same port are recorded one after another, each for the whole time.
-Result<Recorded> record_by_inspector(const InspectorRecording& wanted);
+// inspectors back as they were, and writes the result.  A .cpuprofile or .heapprofile is V8's own, to the
+// byte; that of every further thread gets a file of its own beside it.
+Result<Recorded> record_by_inspector(InspectorRecording wanted);
+
+// The same for what ran: a report for people, or JSON where `wanted.output` ends so; "-" is standard output.
+Result<void> record_coverage(InspectorRecording wanted);
+
+// Says which inspectors a recording that was killed has left open.
+void tell_left_open();
 
 }  // namespace nodescope

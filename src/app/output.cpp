@@ -69,4 +69,11 @@ std::string binary_output_path(const std::string& path, const std::string& fallb
   return fallback;
 }
 
+std::string with_suffix(const std::string& path, const std::string& suffix) {
+  const std::size_t name = path.find_last_of('/') + 1;
+  const std::size_t dot = path.find('.', name);
+  const std::size_t at = dot == std::string::npos || dot == name ? path.size() : dot;
+  return path.substr(0, at) + "-" + suffix + path.substr(at);
+}
+
 }  // namespace nodescope

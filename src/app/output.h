@@ -17,4 +17,7 @@ Result<void> write_output(const std::string& path, const std::function<Result<vo
 // on standard error.
 std::string binary_output_path(const std::string& path, const std::string& fallback);
 
+// "app.heapsnapshot", "4711" -> "app-4711.heapsnapshot".
+std::string with_suffix(const std::string& path, const std::string& suffix);
+
 }  // namespace nodescope

@@ -13,6 +13,7 @@
 #include "app/headline.h"
 #include "app/input.h"
 #include "app/note.h"
+#include "app/status_line.h"
 #include "app/turns_summary.h"
 #include "app/views.h"
 #include "base/text.h"
@@ -32,7 +33,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kChunkInterval{1000};
 // The first is written sooner, so that a recording that ends by a kill at once is one.
 constexpr std::chrono::milliseconds kFirstChunk{100};
-constexpr std::chrono::milliseconds kStatusInterval{500};
 constexpr std::size_t kSummaryRows = 10;
 // 16 bytes each.  Three quarters of an hour of a busy thread at 199 Hz; what is longer is summed up.
 constexpr std::size_t kMaxSamplesHeld = 500'000;
@@ -83,48 +83,24 @@ class RecordingFile {
   bool failed_ = false;
 };
 
-// "12 s of 30 s · 1,204 samples · 0 lost · JavaScript 99.8 % resolved · own CPU 0.6 %"
-class StatusLine {
- public:
-  StatusLine(const SamplingSession& session, std::optional<double> seconds)
-      : session_(session), seconds_(seconds), enabled_(standard_error_is_terminal()) {}
-  ~StatusLine() {
-    if (shown_) note("\r\033[K");
-  }
-  StatusLine(const StatusLine&) = delete;
-  StatusLine& operator=(const StatusLine&) = delete;
-
-  void show() {
-    if (!enabled_ || Clock::now() - last_ < kStatusInterval) return;
-    last_ = Clock::now();
-    shown_ = true;
-    const double elapsed = seconds_since(begin_);
-    const SamplingCounts& counts = session_.counts();
-    const double resolved = counts.with_js == 0
-                                ? 100.0
-                                : 100.0 * static_cast<double>(counts.with_js - counts.with_unknown_js) /
-                                      static_cast<double>(counts.with_js);
-    const double own = 100.0 * static_cast<double>(own_cpu_ns() - cpu_begin_) / (elapsed * 1e9);
-    note_at_once(
-        "\r\033[K{:.0f} s{} · {} samples · {} lost · JavaScript {:.1f} % resolved · own CPU {:.1f} %",
-        elapsed, seconds_ ? fmt::format(" of {:.0f} s", *seconds_) : "", with_thousands(counts.in_profile()),
-        with_thousands(counts.lost), resolved, own);
-  }
-
- private:
-  const SamplingSession& session_;
-  std::optional<double> seconds_;
-  bool enabled_;
-  bool shown_ = false;
-  Clock::time_point begin_ = Clock::now();
-  Clock::time_point last_ = begin_;
-  std::uint64_t cpu_begin_ = own_cpu_ns();
-};
+// "1,204 samples · 0 lost · JavaScript 99.8 % resolved · own CPU 0.6 %"
+std::string status_text(const SamplingSession& session, double elapsed, std::uint64_t cpu_begin_ns) {
+  const SamplingCounts& counts = session.counts();
+  const double resolved = counts.with_js == 0
+                              ? 100.0
+                              : 100.0 * static_cast<double>(counts.with_js - counts.with_unknown_js) /
+                                    static_cast<double>(counts.with_js);
+  const double own = 100.0 * static_cast<double>(own_cpu_ns() - cpu_begin_ns) / (elapsed * 1e9);
+  return fmt::format("{} samples · {} lost · JavaScript {:.1f} % resolved · own CPU {:.1f} %",
+                     with_thousands(counts.in_profile()), with_thousands(counts.lost), resolved, own);
+}
 
 RecordingEnd run_until_end(SamplingSession& session, const RecorderOptions& options,
                            const std::function<bool()>& has_ended, RecordingFile* file) {
   const InterruptRequest interrupt;
-  StatusLine status(session, options.seconds);
+  StatusLine status(options.seconds, [&, cpu_begin_ns = own_cpu_ns()](double elapsed) {
+    return status_text(session, elapsed, cpu_begin_ns);
+  });
   const auto begin = Clock::now();
   auto last_chunk = begin;
   auto chunk_interval = kFirstChunk;
@@ -170,8 +146,9 @@ RecordingCourse run_session(SamplingSession& session, const RecorderOptions& opt
   return course;
 }
 
-// What was recorded and cannot be written to its place: a .nscope file elsewhere, of which the message tells.
-Error keep_elsewhere(const Profile& profile, const Error& error, bool is_rest = false) {
+}  // namespace
+
+Error keep_elsewhere(const Profile& profile, const Error& error, bool is_rest) {
   const std::string_view what = is_rest ? "what it does not have yet" : "the recording";
   const std::string name = fmt::format("nodescope-{}.nscope", random_hex(4).value_or("kept"));
   for (const std::string& folder : {std::string("."), temporary_folder()}) {
@@ -184,8 +161,6 @@ Error keep_elsewhere(const Profile& profile, const Error& error, bool is_rest = 
   }
   return {error.code, fmt::format("{}; {} is lost: there was no other place for it", error.message, what)};
 }
-
-}  // namespace
 
 Result<Writer> writer_of_recording(const std::string& path) {
   if (const auto writer = writer_of_path(path == "/dev/null" ? "null.nscope" : path)) return *writer;
@@ -207,6 +182,10 @@ Result<void> attach_all(SamplingSession& session, const std::vector<pid_t>& pids
   return any ? Result<void>() : last;
 }
 
+bool is_refused(const Error& error) {
+  return error.code == ErrorCode::kPermission || error.code == ErrorCode::kUnsupported;
+}
+
 Result<Recorded> record(SamplingSession& session, const RecorderOptions& options,
                         const std::function<bool()>& has_ended) {
   const auto writer = writer_of_recording(options.output);
@@ -218,7 +197,7 @@ Result<Recorded> record(SamplingSession& session, const RecorderOptions& options
     if (!created) return std::unexpected(created.error());
     file.emplace(std::move(*created));
   }
-  if (!session.sees_kernel()) {
+  if (!session.sees_kernel() && !session.is_by_stops()) {
     note(
         "nodescope: without the kernel's frames: this user may not sample it "
         "(sysctl kernel.perf_event_paranoid=1, CAP_PERFMON, or root)\n");

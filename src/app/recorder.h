@@ -17,6 +17,12 @@ namespace nodescope {
 // Of several processes some may end meanwhile; an error only if none is left.
 Result<void> attach_all(SamplingSession& session, const std::vector<pid_t>& pids);
 
+// Whether that is so because the kernel refuses perf events.
+bool is_refused(const Error& error);
+
+// How often a process is stopped where they are refused.
+inline constexpr unsigned kStopsFrequency = 10;
+
 struct RecorderOptions {
   std::optional<double> seconds;  // nothing: until the processes end or the user interrupts
   std::string output;             // a .nscope file grows while it is recorded; others are written at the end
@@ -38,6 +44,10 @@ Result<Writer> writer_of_recording(const std::string& path);
 // terminal a line tells how it goes.
 Result<Recorded> record(SamplingSession& session, const RecorderOptions& options,
                         const std::function<bool()>& has_ended);
+
+// For what was recorded and could not be written to its place: it goes to a .nscope file elsewhere, of which
+// the error tells.
+Error keep_elsewhere(const Profile& profile, const Error& error, bool is_rest = false);
 
 // What people want to know first: where the time went, the share of the collector, the top functions.
 std::string recording_summary(const Recorded& recorded);

@@ -3,13 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/json.hpp>
-#include <optional>
 
 #include "base/byte_sink.h"
-#include "base/byte_source.h"
 #include "base/text.h"
-#include "json/reader.h"
 #include "json/writer.h"
 
 namespace nodescope {
@@ -20,6 +16,8 @@ using Clock = std::chrono::steady_clock;
 
 // A program may start and end workers without end; what is beyond this is not looked at.
 constexpr std::size_t kMaxWorkers = 10'000;
+// How often somebody is asked whether to go on waiting.
+constexpr std::chrono::milliseconds kSlice{200};
 // So that a peer that never stops talking does not hold us.
 constexpr int kMaxMessagesInPoll = 1'000;
 constexpr std::string_view kWorkerMessage = "NodeWorker.receivedMessageFromWorker";
@@ -33,119 +31,107 @@ std::string wrapped(const std::string& session, const std::string& message) {
   StringSink sink;
   json::Writer writer(sink);
   writer.begin_object().key("sessionId").string(session).key("message").string(message).end_object();
-  (void)writer.finish();  // memory does not fail
+  [[maybe_unused]] const auto finished = writer.finish();  // memory does not fail
   return sink.text();
-}
-
-std::string_view text_in(const boost::json::object& object, std::string_view key) {
-  const boost::json::value* value = object.if_contains(key);
-  return value != nullptr && value->is_string() ? std::string_view(value->get_string()) : std::string_view();
-}
-
-// The "params" of an event; nothing where the text is no such thing.
-std::optional<boost::json::object> params_of(const std::string& text) {
-  boost::system::error_code error;
-  auto parsed = boost::json::parse(text, error);
-  if (error || !parsed.is_object()) return std::nullopt;
-  boost::json::value* params = parsed.get_object().if_contains("params");
-  if (params == nullptr || !params->is_object()) return std::nullopt;
-  return std::move(params->get_object());
 }
 
 }  // namespace
 
-InspectorClient::Message InspectorClient::parse(std::string text) {
-  Message message;
-  MemorySource source(std::string_view(text), "the inspector's answer");
-  json::Reader reader(source);
-  auto members = reader.object();
-  while (const auto key = members.next()) {
-    if (*key == "id") {
-      const auto id = reader.number();
-      if (id) message.answers = static_cast<std::int64_t>(id->as_count());
-    } else if (*key == "method") {
-      message.method = reader.string().value_or("");
-    } else if (*key == "error") {
-      message.error = "unknown error";
-      auto details = reader.object();
-      while (const auto detail = details.next()) {
-        if (*detail == "message") message.error = reader.string().value_or("");
-      }
-    }
-  }
-  message.text = std::move(text);
-  return message;
+Result<InspectorCall> InspectorClient::send(std::string_view method, std::string_view params,
+                                            const std::string& worker) {
+  InspectorCall call{++last_id_, std::string(method), worker};
+  std::string text = request_text(call.id, method, params);
+  if (!worker.empty())
+    text = request_text(++last_id_, "NodeWorker.sendMessageToWorker", wrapped(worker, text));
+  if (auto sent = socket_.send(text, kCallTime); !sent) return fail(sent.error(), method);
+  expected_[call.id].worker = worker;
+  return call;
 }
 
-Result<void> InspectorClient::send(std::int64_t id, std::string_view method, std::string_view params,
-                                   std::chrono::milliseconds timeout) {
-  return socket_.send(request_text(id, method, params), timeout);
+void InspectorClient::tell(std::string_view method, std::string_view params, const std::string& worker) {
+  if (const auto sent = send(method, params, worker)) expected_.erase(sent->id);
+}
+
+Result<std::string> InspectorClient::await(const InspectorCall& call, std::chrono::milliseconds timeout) {
+  auto end = Clock::now() + timeout;
+  while (true) {
+    if (auto reply = take_reply(call)) {
+      if (reply->error.empty()) return std::move(reply->text);
+      return fail(ErrorCode::kUnsupported,
+                  fmt::format("{}: the inspector says: {}", call.method, printable(reply->error)));
+    }
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+    if (left.count() <= 0 || has_ended(call.worker)) {
+      expected_.erase(call.id);
+      if (left.count() > 0) return fail(ErrorCode::kNotFound, call.method + ": the worker has ended");
+      return fail(ErrorCode::kSystem, fmt::format("{}: the inspector did not answer within {} s", call.method,
+                                                  timeout.count() / 1000));
+    }
+    auto received = socket_.receive(std::min(left, kSlice));
+    if (!received) return fail(received.error(), call.method);
+    const EventUse use = *received ? sort_in(std::move(**received)) : EventUse::kNone;
+    if (use == EventUse::kWaitOn) end = Clock::now() + timeout;
+    if (use == EventUse::kGiveUp || (given_up_ && given_up_()))
+      return fail(ErrorCode::kSystem, call.method + ": given up");
+  }
 }
 
 Result<std::string> InspectorClient::call(std::string_view method, std::string_view params,
-                                          std::chrono::milliseconds timeout, const std::string& worker) {
-  const std::int64_t id = ++last_id_;
-  Result<void> sent;
-  if (worker.empty()) {
-    sent = send(id, method, params, timeout);
-  } else {
-    sent = send(++last_id_, "NodeWorker.sendMessageToWorker",
-                wrapped(worker, request_text(id, method, params)), timeout);
-  }
-  if (!sent) return fail(sent.error(), method);
-  return await_reply(id, worker, method, timeout);
+                                          std::chrono::milliseconds timeout) {
+  const auto sent = send(method, params);
+  if (!sent) return std::unexpected(sent.error());
+  return await(*sent, timeout);
 }
 
-Result<std::string> InspectorClient::await_reply(std::int64_t id, const std::string& worker,
-                                                 std::string_view method, std::chrono::milliseconds timeout) {
-  const auto end = Clock::now() + timeout;
-  while (true) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
-    if (left.count() <= 0) {
-      return fail(ErrorCode::kSystem, fmt::format("{}: the inspector did not answer within {} s", method,
-                                                  timeout.count() / 1000));
-    }
-    auto received = socket_.receive(left);
-    if (!received) return fail(received.error(), method);
-    if (!*received) continue;
-    auto message = sort_in(std::move(**received));
-    if (!message || message->first != worker || message->second.answers != id) continue;
-    if (!message->second.error.empty())
-      return fail(ErrorCode::kUnsupported,
-                  fmt::format("{}: the inspector says: {}", method, printable(message->second.error)));
-    return std::move(message->second.text);
-  }
+std::optional<InspectorMessage> InspectorClient::take_reply(const InspectorCall& call) {
+  const auto found = expected_.find(call.id);
+  if (found == expected_.end() || !found->second.reply) return std::nullopt;
+  InspectorMessage reply = std::move(*found->second.reply);
+  kept_bytes_ -= reply.text.size();
+  expected_.erase(found);
+  return reply;
 }
 
-std::optional<std::pair<std::string, InspectorClient::Message>> InspectorClient::sort_in(std::string text) {
-  Message message = parse(std::move(text));
-  if (message.answers >= 0) return std::pair(std::string(), std::move(message));
-  if (message.method == kWorkerMessage) {
-    const auto params = params_of(message.text);
-    if (!params) return std::nullopt;
-    Message inner = parse(std::string(text_in(*params, "message")));
-    if (inner.answers < 0) return std::nullopt;
-    return std::pair(std::string(text_in(*params, "sessionId")), std::move(inner));
+// Replies may come in another order than they are waited for in.
+void InspectorClient::keep_reply(const std::string& worker, InspectorMessage message) {
+  const auto found = expected_.find(message.answers);
+  if (found == expected_.end() || found->second.worker != worker || found->second.reply) return;
+  if (kept_bytes_ + message.text.size() > kMaxMessageBytes) {
+    message.error = "more than fits into memory";
+    message.text.clear();
   }
-  if (message.method.starts_with("NodeWorker.")) {
+  kept_bytes_ += message.text.size();
+  found->second.reply = std::move(message);
+}
+
+EventUse InspectorClient::sort_in(std::string text) {
+  InspectorMessage message = parse_inspector_message(std::move(text));
+  if (message.answers >= 0) {
+    keep_reply({}, std::move(message));
+  } else if (message.method == kWorkerMessage) {
+    auto event = parse_worker_event(message.text);
+    if (event) keep_reply(event->session, parse_inspector_message(std::move(event->message)));
+  } else if (message.method.starts_with("NodeWorker.")) {
     note_worker(message.text);
   } else if (handler_) {
-    handler_(message.method, message.text);
+    return handler_(message.method, message.text);
   }
-  return std::nullopt;
+  return EventUse::kNone;
+}
+
+bool InspectorClient::has_ended(const std::string& worker) const {
+  const auto found = std::ranges::find(workers_, worker, &InspectedWorker::session);
+  return found != workers_.end() && found->ended;
 }
 
 void InspectorClient::note_worker(const std::string& text) {
-  const auto params = params_of(text);
-  if (!params) return;
-  const std::string session(text_in(*params, "sessionId"));
-  if (const boost::json::value* worker = params->if_contains("workerInfo");
-      worker != nullptr && worker->is_object()) {
-    if (workers_.size() < kMaxWorkers && !session.empty())
-      workers_.push_back({session, std::string(text_in(worker->get_object(), "title"))});
+  const auto event = parse_worker_event(text);
+  if (!event || event->session.empty()) return;
+  if (event->title) {
+    if (workers_.size() < kMaxWorkers) workers_.push_back({event->session, *event->title});
     return;
   }
-  const auto ended = std::ranges::find(workers_, session, &InspectedWorker::session);
+  const auto ended = std::ranges::find(workers_, event->session, &InspectedWorker::session);
   if (ended != workers_.end()) ended->ended = true;
 }
 
@@ -160,7 +146,7 @@ Result<void> InspectorClient::poll() {
     auto received = socket_.receive(std::chrono::milliseconds(1));
     if (!received) return std::unexpected(received.error());
     if (!*received) return {};
-    (void)sort_in(std::move(**received));  // an answer that comes too late
+    sort_in(std::move(**received));
   }
   return {};
 }

@@ -4,9 +4,8 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <array>
-#include <boost/json.hpp>
 #include <thread>
+#include <utility>
 
 #include "base/text.h"
 #include "net/http_get.h"
@@ -27,17 +26,15 @@ constexpr milliseconds kConnectTime{2'000};
 constexpr milliseconds kProbeTime{1'000};
 // The main thread opens it, as soon as it leaves a system call.
 constexpr milliseconds kOpeningTime{5'000};
+// A worker of a cluster gets the signal from its primary.
+constexpr milliseconds kWorkerOpeningTime{2'000};
 constexpr milliseconds kClosingTime{5'000};
+constexpr milliseconds kEndingTime{2'000};
 constexpr milliseconds kPause{10};
 constexpr std::size_t kMaxListBytes = std::size_t{1} << 20;
-constexpr std::uint16_t kUsualPort = 9229;
 constexpr std::string_view kMarkPrefix = "inspector-";
-
-bool is_target_id(std::string_view id) {
-  return !id.empty() && id.size() <= 64 && std::ranges::all_of(id, [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
-  });
-}
+// Nothing of the user's is evaluated: this is the only way that V8's protocol has to close the port again.
+constexpr std::string_view kCloseIt = "process._debugEnd()";
 
 std::string host_of(const ListeningSocket& socket) {
   if (socket.address == "0.0.0.0") return "127.0.0.1";
@@ -45,20 +42,19 @@ std::string host_of(const ListeningSocket& socket) {
   return socket.address;
 }
 
-// As in a URL and in the header of a request.
-std::string host_with_port(const InspectorAddress& address) {
-  const bool is_v6 = address.host.find(':') != std::string::npos;
-  return fmt::format("{}{}{}:{}", is_v6 ? "[" : "", address.host, is_v6 ? "]" : "", address.port);
-}
-
-std::optional<std::uint64_t> start_ticks_of(pid_t pid) {
+std::optional<ProcessStat> stat_of(pid_t pid) {
   const auto text = read_proc_file(pid, "stat");
-  const auto stat = text ? parse_process_stat(*text) : std::optional<ProcessStat>();
-  return stat ? std::optional(stat->start_ticks) : std::nullopt;
+  return text ? parse_process_stat(*text) : std::nullopt;
 }
 
 std::string mark_name(pid_t pid, std::uint64_t start_ticks) {
   return fmt::format("{}{}-{}", kMarkPrefix, pid, start_ticks);
+}
+
+InspectorPlace place_of(pid_t pid) {
+  const auto command_line = read_proc_file(pid, "cmdline");
+  const auto environment = read_proc_file(pid, "environ");
+  return inspector_place_of(command_line.value_or(""), environment.value_or(""));
 }
 
 Result<FileDescriptor> connect_socket(pid_t pid, const InspectorAddress& address) {
@@ -66,12 +62,15 @@ Result<FileDescriptor> connect_socket(pid_t pid, const InspectorAddress& address
                   : connect_beside(pid, address.host, address.port, kConnectTime);
 }
 
-std::optional<std::string> ask_for_target(pid_t pid, const InspectorAddress& address) {
+Result<std::string> ask_for_target(pid_t pid, const InspectorAddress& address) {
   auto socket = connect_socket(pid, address);
-  if (!socket) return std::nullopt;
+  if (!socket) return std::unexpected(socket.error());
   const auto answer =
       net::http_get(std::move(*socket), host_with_port(address), "/json/list", kProbeTime, kMaxListBytes);
-  return answer ? parse_target_path(*answer) : std::nullopt;
+  if (!answer) return std::unexpected(answer.error());
+  auto path = parse_target_path(*answer);
+  if (!path) return fail(ErrorCode::kInvalidInput, "its answer is not that of an inspector");
+  return std::move(*path);
 }
 
 std::string_view why_not_by_signal(Usr1Handler handler) {
@@ -92,20 +91,37 @@ std::string_view why_not_by_signal(Usr1Handler handler) {
   return "";
 }
 
+// SIGUSR1 would open the inspector of this process, and do nothing else.
+Result<void> check_signal_is_nodes(pid_t pid) {
+  const auto handler = find_usr1_handler(pid);
+  if (!handler) return std::unexpected(handler.error());
+  if (*handler != Usr1Handler::kNode)
+    return fail(ErrorCode::kUnsupported, std::string(why_not_by_signal(*handler)));
+  return {};
+}
+
+// Node.js passes SIGUSR1 on to the workers of a cluster.
+std::vector<pid_t> cluster_workers_of(pid_t pid) {
+  std::vector<pid_t> workers;
+  for (const pid_t other : list_processes().value_or(std::vector<pid_t>())) {
+    const auto stat = stat_of(other);
+    if (!stat || stat->parent != pid) continue;
+    const auto environment = read_proc_file(other, "environ");
+    if (environment && parse_launch_marks(*environment).cluster_worker) workers.push_back(other);
+  }
+  return workers;
+}
+
+bool is_taken(std::uint16_t port, pid_t pid) {
+  const auto around = list_listeners_around(pid);
+  return port != 0 && std::ranges::find(around, port, &ListeningSocket::port) != around.end();
+}
+
 bool is_open(pid_t pid, const InspectorAddress& address) {
   const auto sockets = list_listeners_of(pid);
   return sockets && std::ranges::any_of(*sockets, [&](const ListeningSocket& socket) {
            return socket.port == address.port && host_of(socket) == address.host;
          });
-}
-
-// Nothing of the user's is evaluated: this is the only way that V8's protocol has to close the port again.
-Result<void> ask_to_close(InspectorClient& client) {
-  const auto told =
-      client.call("Runtime.evaluate", R"json({"expression":"process._debugEnd()","silent":true})json");
-  // The answer is often lost with the connection.
-  if (!told && told.error().code != ErrorCode::kNotFound) return std::unexpected(told.error());
-  return {};
 }
 
 Result<void> await_closed(pid_t pid, const InspectorAddress& address) {
@@ -120,90 +136,34 @@ Result<void> await_closed(pid_t pid, const InspectorAddress& address) {
   return {};
 }
 
-// The port in "--inspect-port=9300", "--inspect=0.0.0.0:9300", "--inspect=9300".
-std::optional<std::uint16_t> port_in_option(std::string_view option) {
-  constexpr std::array kNames = {
-      "--inspect-port=", "--debug-port=", "--inspect-brk=", "--inspect-wait=", "--inspect="};
-  for (const std::string_view name : kNames) {
-    if (!option.starts_with(name)) continue;
-    const std::string_view value = option.substr(name.size());
-    return parse_number<std::uint16_t>(value.substr(value.rfind(':') + 1));
-  }
-  return std::nullopt;
-}
-
-template <typename Use>
-void for_each_piece(std::string_view text, char separator, Use&& use) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(separator), text.size());
-    use(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
-
 }  // namespace
-
-Result<InspectorAddress> parse_inspector_url(std::string_view url) {
-  constexpr std::string_view kScheme = "ws://";
-  const auto wrong = [&] {
-    return fail(
-        ErrorCode::kUsage,
-        fmt::format("{}: the address of an inspector looks like ws://127.0.0.1:9229/ID", printable(url)));
-  };
-  if (!url.starts_with(kScheme)) return wrong();
-  url.remove_prefix(kScheme.size());
-  const std::size_t slash = std::min(url.find('/'), url.size());
-  const std::string_view place = url.substr(0, slash);
-  const std::size_t colon = place.rfind(':');
-  if (colon == std::string_view::npos) return wrong();
-  const auto port = parse_number<std::uint16_t>(place.substr(colon + 1));
-  std::string_view host = place.substr(0, colon);
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  const std::string_view id = url.substr(std::min(slash + 1, url.size()));
-  if (!port || host.empty() || (!id.empty() && !is_target_id(id))) return wrong();
-  return InspectorAddress{std::string(host), *port, id.empty() ? std::string() : "/" + std::string(id)};
-}
-
-std::optional<std::string> parse_target_path(std::string_view answer) {
-  boost::system::error_code error;
-  const auto parsed = boost::json::parse(answer, error);
-  if (error || !parsed.is_array() || parsed.get_array().empty()) return std::nullopt;
-  const auto* target = parsed.get_array().front().if_object();
-  const auto* id = target != nullptr ? target->if_contains("id") : nullptr;
-  const auto* url = target != nullptr ? target->if_contains("type") : nullptr;
-  if (id == nullptr || !id->is_string() || url == nullptr || *url != "node") return std::nullopt;
-  const std::string_view text = id->get_string();
-  return is_target_id(text) ? std::optional("/" + std::string(text)) : std::nullopt;
-}
-
-std::uint16_t inspector_port_of(std::string_view command_line, std::string_view environment) {
-  std::uint16_t port = kUsualPort;
-  constexpr std::string_view kOptions = "NODE_OPTIONS=";
-  for_each_piece(environment, '\0', [&](std::string_view variable) {
-    if (!variable.starts_with(kOptions)) return;
-    for_each_piece(variable.substr(kOptions.size()), ' ',
-                   [&](std::string_view option) { port = port_in_option(option).value_or(port); });
-  });
-  for_each_piece(command_line, '\0',
-                 [&](std::string_view option) { port = port_in_option(option).value_or(port); });
-  return port;
-}
 
 InspectorGate::InspectorGate(InspectorGate&& other) noexcept
     : pid_(other.pid_),
       address_(std::move(other.address_)),
+      is_exposed_(other.is_exposed_),
+      configured_port_(other.configured_port_),
+      was_left_open_(other.was_left_open_),
       opened_at_(std::exchange(other.opened_at_, std::nullopt)),
       open_time_(other.open_time_),
-      mark_(std::exchange(other.mark_, std::nullopt)) {}
+      mark_(std::exchange(other.mark_, std::nullopt)),
+      workers_(std::move(other.workers_)) {}
 
 InspectorGate::~InspectorGate() {
-  (void)close();  // whoever wants to know calls it himself
+  [[maybe_unused]] const auto closed = close();  // whoever wants to know calls it himself
 }
 
-Result<InspectorGate> InspectorGate::open(pid_t pid) {
+Result<InspectorGate> InspectorGate::open(pid_t pid, InspectorPort port) {
   InspectorGate gate(pid);
-  if (gate.find_open()) return gate;
-  if (auto opened = gate.open_by_signal(); !opened) return std::unexpected(opened.error());
+  if (gate.find_open()) {
+    if (auto taken = gate.take_over_left_open(); !taken) return std::unexpected(taken.error());
+    return gate;
+  }
+  const InspectorPlace place = place_of(pid);
+  const auto attempt = [&] { return fmt::format("opening the inspector of process {}", pid); };
+  if (auto opened = gate.open_by_signal(place); !opened) return fail(opened.error(), attempt());
+  if (port == InspectorPort::kConfigured || place.port == 0) return gate;
+  if (auto moved = gate.move_to_free_port(place); !moved) return fail(moved.error(), attempt());
   return gate;
 }
 
@@ -212,9 +172,8 @@ Result<InspectorGate> InspectorGate::at(const InspectorAddress& address) {
   gate.address_ = address;
   if (address.path.empty()) {
     auto path = ask_for_target(0, address);
-    if (!path) {
-      return fail(ErrorCode::kNotFound, fmt::format("no inspector answers at {}", host_with_port(address)));
-    }
+    if (!path)
+      return fail(path.error(), fmt::format("looking for an inspector at {}", host_with_port(address)));
     gate.address_.path = std::move(*path);
   }
   return gate;
@@ -225,9 +184,7 @@ Result<InspectorGate> InspectorGate::at(const InspectorAddress& address) {
 bool InspectorGate::find_open() {
   auto sockets = list_listeners_of(pid_);
   if (!sockets) return false;
-  const auto command_line = read_proc_file(pid_, "cmdline");
-  const auto environment = read_proc_file(pid_, "environ");
-  const std::uint16_t expected = inspector_port_of(command_line.value_or(""), environment.value_or(""));
+  const std::uint16_t expected = place_of(pid_).port;
   std::ranges::stable_partition(*sockets,
                                 [&](const ListeningSocket& socket) { return socket.port == expected; });
   for (const ListeningSocket& socket : *sockets) {
@@ -237,47 +194,109 @@ bool InspectorGate::find_open() {
     if (!path) continue;
     address.path = std::move(*path);
     address_ = std::move(address);
+    is_exposed_ = !socket.is_loopback();
     return true;
   }
   return false;
 }
 
-Result<void> InspectorGate::open_by_signal() {
-  const std::string attempt = fmt::format("opening the inspector of process {}", pid_);
-  const auto handler = find_usr1_handler(pid_);
-  if (!handler) return fail(handler.error(), attempt);
-  if (*handler != Usr1Handler::kNode)
-    return fail(ErrorCode::kUnsupported, fmt::format("{}: {}", attempt, why_not_by_signal(*handler)));
-  const auto command_line = read_proc_file(pid_, "cmdline");
-  const auto environment = read_proc_file(pid_, "environ");
-  const std::uint16_t port = inspector_port_of(command_line.value_or(""), environment.value_or(""));
-  const auto around = list_listeners_around(pid_);
-  if (std::ranges::find(around, port, &ListeningSocket::port) != around.end()) {
+bool InspectorGate::await_open(milliseconds timeout) {
+  const auto end = Clock::now() + timeout;
+  while (is_running(pid_)) {
+    if (find_open()) return true;
+    if (Clock::now() > end) return false;
+    std::this_thread::sleep_for(kPause);
+  }
+  return false;
+}
+
+// It has to be put back from now on, by whoever finds the mark.
+Result<void> InspectorGate::mark() {
+  const auto stat = stat_of(pid_);
+  if (!stat) return fail(ErrorCode::kNotFound, "it has ended");
+  auto mark = RunMark::create(mark_name(pid_, stat->start_ticks));
+  if (!mark) return std::unexpected(mark.error());
+  mark_.emplace(std::move(*mark));
+  return {};
+}
+
+Result<void> InspectorGate::take_over_left_open() {
+  const auto stat = stat_of(pid_);
+  if (!stat || !has_mark(mark_name(pid_, stat->start_ticks))) return {};
+  if (auto marked = mark(); !marked) return marked;
+  was_left_open_ = true;
+  opened_at_ = Clock::now();
+  return {};
+}
+
+// Those that will open their inspectors with this one: each is checked and marked as if it were opened alone.
+Result<void> InspectorGate::expect_workers(const InspectorPlace& place) {
+  for (const pid_t pid : cluster_workers_of(pid_)) {
+    if (std::ranges::find(workers_, pid, &InspectorGate::pid_) != workers_.end()) continue;
+    InspectorGate worker(pid);
+    if (worker.find_open()) continue;
+    const std::string attempt = fmt::format("its cluster's worker {} would get SIGUSR1 too", pid);
+    if (auto checked = check_signal_is_nodes(pid); !checked) return fail(checked.error(), attempt);
+    const InspectorPlace own = place_of(pid);
+    // It will say so on its standard error, and open nothing.
+    if (own.port != 0 && (own.port == place.port || is_taken(own.port, pid))) continue;
+    if (auto marked = worker.mark(); !marked) return fail(marked.error(), attempt);
+    workers_.push_back(std::move(worker));
+  }
+  return {};
+}
+
+Result<void> InspectorGate::open_by_signal(const InspectorPlace& place) {
+  if (auto checked = check_signal_is_nodes(pid_); !checked) return checked;
+  if (!place.is_loopback()) {
+    return fail(
+        ErrorCode::kUnsupported,
+        fmt::format("SIGUSR1 would open it on {}, where other machines could connect (--inspect-port)",
+                    printable(place.host)));
+  }
+  if (is_taken(place.port, pid_)) {
     return fail(
         ErrorCode::kLimit,
-        fmt::format("{}: port {} is taken by another program, perhaps by the inspector of another process",
-                    attempt, port));
+        fmt::format("port {} is taken by another program, perhaps by the inspector of another process",
+                    place.port));
   }
-  const auto start = start_ticks_of(pid_);
-  if (!start) return fail(ErrorCode::kNotFound, fmt::format("{}: it has ended", attempt));
-  auto mark = RunMark::create(mark_name(pid_, *start));
-  if (!mark) return fail(mark.error(), attempt);
-  mark_.emplace(std::move(*mark));
-  if (auto sent = send_signal(pid_, SIGUSR1); !sent) {
+  if (!mark_) {
+    if (auto marked = mark(); !marked) return marked;
+  }
+  auto expected = expect_workers(place);
+  if (expected) expected = send_signal(pid_, SIGUSR1);
+  if (!expected) {
+    for (InspectorGate& worker : workers_) worker.mark_->remove();
+    workers_.clear();
     mark_->remove();
     mark_.reset();
-    return fail(sent.error(), attempt);
+    return expected;
   }
   opened_at_ = Clock::now();
-  while (Clock::now() - *opened_at_ < kOpeningTime && is_running(pid_)) {
-    std::this_thread::sleep_for(kPause);
-    if (find_open()) return {};
+  for (InspectorGate& worker : workers_) worker.opened_at_ = opened_at_;
+  if (!await_open(kOpeningTime)) {
+    return fail(ErrorCode::kSystem,
+                fmt::format("it did not open within {} s, and may do so later (its main thread waits in a "
+                            "system call); nodescope doctor closes it then",
+                            kOpeningTime.count() / 1000));
   }
-  return fail(
-      ErrorCode::kSystem,
-      fmt::format("{}: it did not open within {} s, and may do so later (its main thread waits in a system "
-                  "call); nodescope doctor closes it then",
-                  attempt, kOpeningTime.count() / 1000));
+  for (InspectorGate& worker : workers_) {
+    if (worker.address_.port == 0) worker.await_open(kWorkerOpeningTime);
+  }
+  if (is_exposed_) return fail(ErrorCode::kUnsupported, "it opened where other machines could connect");
+  return {};
+}
+
+// Node.js opens it where process.debugPort says: it is closed, and opened again after that was set.
+Result<void> InspectorGate::move_to_free_port(InspectorPlace place) {
+  configured_port_ = address_.port;
+  const auto opened_at = opened_at_;
+  if (auto closed = close_here(fmt::format("process.debugPort=0;{}", kCloseIt)); !closed) return closed;
+  address_ = {};
+  place.port = 0;
+  auto opened = open_by_signal(place);
+  opened_at_ = opened_at;
+  return opened;
 }
 
 Result<InspectorClient> InspectorGate::connect() const {
@@ -289,21 +308,38 @@ Result<InspectorClient> InspectorGate::connect() const {
   return InspectorClient(std::move(*web_socket));
 }
 
+Result<void> InspectorGate::close_here(std::string_view expression) {
+  auto client = connect();
+  if (!client) return std::unexpected(client.error());
+  const auto asked =
+      client->call("Runtime.evaluate", fmt::format(R"({{"expression":"{}","silent":true}})", expression));
+  // The answer is often lost with the connection.
+  if (!asked && asked.error().code != ErrorCode::kNotFound) return std::unexpected(asked.error());
+  return await_closed(pid_, address_);
+}
+
 Result<void> InspectorGate::close() {
   if (!opened_at_) return {};
   const auto opened_at = *std::exchange(opened_at_, std::nullopt);
+  Result<void> result;
+  const auto end = Clock::now() + kEndingTime;
+  while (expects_end_ && is_running(pid_) && Clock::now() < end) std::this_thread::sleep_for(kPause);
+  for (InspectorGate& worker : workers_) {
+    if (auto closed = worker.close(); !closed) result = std::move(closed);
+  }
   // One that did not open in time is left to doctor: the mark stays.
-  if (address_.port == 0) return {};
+  if (is_running(pid_) && address_.port == 0 && !find_open()) return result;
   if (is_running(pid_)) {
-    auto client = connect();
-    if (!client) return fail(client.error(), fmt::format("closing the inspector of process {}", pid_));
-    if (auto asked = ask_to_close(*client); !asked) return asked;
-    if (auto closed = await_closed(pid_, address_); !closed) return closed;
+    const std::string port =
+        configured_port_ ? fmt::format("process.debugPort={};", *configured_port_) : std::string();
+    const auto closed = close_here(port + std::string(kCloseIt));
+    if (!closed && is_running(pid_))
+      return fail(closed.error(), fmt::format("closing the inspector of process {}", pid_));
   }
   open_time_ = std::chrono::duration_cast<milliseconds>(Clock::now() - opened_at);
-  mark_->remove();
+  if (mark_) mark_->remove();
   mark_.reset();
-  return {};
+  return result;
 }
 
 std::vector<OpenedInspector> find_left_open() {
@@ -313,7 +349,8 @@ std::vector<OpenedInspector> find_left_open() {
     const std::size_t dash = std::min(numbers.find('-'), numbers.size());
     const auto pid = parse_number<pid_t>(numbers.substr(0, dash));
     const auto start = parse_number<std::uint64_t>(numbers.substr(std::min(dash + 1, numbers.size())));
-    if (pid && start && start_ticks_of(*pid) == *start) {
+    const auto stat = pid ? stat_of(*pid) : std::nullopt;
+    if (stat && start && stat->start_ticks == *start) {
       left.push_back({*pid, *start});
     } else {
       remove_abandoned_mark(name);
@@ -325,10 +362,11 @@ std::vector<OpenedInspector> find_left_open() {
 Result<void> close_left_open(const OpenedInspector& opened) {
   InspectorGate gate(opened.pid);
   if (gate.find_open()) {
-    auto client = gate.connect();
-    if (!client) return std::unexpected(client.error());
-    if (auto asked = ask_to_close(*client); !asked) return asked;
-    if (auto closed = await_closed(opened.pid, gate.address_); !closed) return closed;
+    // It may have been moved from where the options of the process have it.
+    const std::uint16_t port = place_of(opened.pid).port;
+    const std::string put_back =
+        gate.address_.port == port ? std::string() : fmt::format("process.debugPort={};", port);
+    if (auto closed = gate.close_here(put_back + std::string(kCloseIt)); !closed) return closed;
   }
   remove_abandoned_mark(mark_name(opened.pid, opened.start_ticks));
   return {};

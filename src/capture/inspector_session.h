@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "capture/coverage.h"
 #include "capture/inspector_gate.h"
 #include "model/profile.h"
 
@@ -16,11 +17,14 @@ namespace nodescope {
 enum class InspectorProfile : std::uint8_t {
   kCpu,          // V8's CPU profiler
   kAllocations,  // V8's sampling heap profiler: what was allocated and is still alive at the end
+  kCoverage,     // how often every function and block ran
 };
 
 struct InspectorOptions {
   InspectorProfile profile = InspectorProfile::kCpu;
   unsigned frequency_hz = 99;
+  bool keep_originals = false;
+  InspectorPort port = InspectorPort::kConfigured;
 };
 
 // What became of one process.
@@ -28,9 +32,28 @@ struct InspectedProcess {
   pid_t pid = 0;        // 0: only an address was given
   std::string address;  // "127.0.0.1:9229"
   bool opened = false;  // by us; else it was open before
+  bool was_left_open = false;
+  std::size_t opened_workers = 0;
   std::chrono::milliseconds open_time{0};
   std::size_t threads = 0;  // whose profiles are there
   std::string failure;      // why there is none, or why it could not be put back
+};
+
+struct InspectedThread {
+  pid_t pid = 0;
+  std::string process;  // its name
+  std::string name;     // "main", or what V8 calls a worker
+};
+
+// A profile exactly as V8 wrote it.
+struct OriginalProfile {
+  InspectedThread thread;
+  std::string text;
+};
+
+struct ThreadCoverage {
+  InspectedThread thread;
+  std::vector<CoveredScript> scripts;
 };
 
 // Records processes by V8's own profilers, which their inspectors offer.
@@ -52,22 +75,27 @@ class InspectorSession {
   // Collects the profiles and puts every inspector back as it was.
   void finish();
 
-  const Profile& profile() const { return profile_; }
   Profile take_profile() { return std::move(profile_); }
   const std::vector<InspectedProcess>& processes() const { return processes_; }
+  std::size_t thread_count() const;
+  std::vector<OriginalProfile> take_originals() { return std::move(originals_); }
+  std::vector<ThreadCoverage> take_coverage() { return std::move(coverage_); }
 
  private:
   struct Target;
 
   Result<void> begin(pid_t pid, InspectorGate gate, InspectorClient client);
   Result<void> start(Target& target);
-  Result<void> start_profiler(Target& target, const std::string& worker);
   void start_new_workers(Target& target);
   void collect(Target& target);
-  Result<void> collect_thread(Target& target, const std::string& worker, const std::string& name);
+  void leave(Target& target);
+  Result<void> take(const InspectedThread& thread, pid_t tid, const std::string& reply);
+  Result<void> take_profile_of(const InspectedThread& thread, pid_t tid, const std::string& reply);
 
   InspectorOptions options_;
   Profile profile_;
+  std::vector<OriginalProfile> originals_;
+  std::vector<ThreadCoverage> coverage_;
   std::vector<std::unique_ptr<Target>> targets_;
   std::vector<InspectedProcess> processes_;
 };

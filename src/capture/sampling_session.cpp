@@ -18,6 +18,7 @@
 #include "perf/words.h"
 #include "target/invocation.h"
 #include "target/live_process.h"
+#include "target/other_runtime.h"
 
 namespace nodescope {
 
@@ -80,10 +81,17 @@ class WorkBudget {
 }  // namespace
 
 SamplingSession::SamplingSession(const SamplingOptions& options)
-    : options_(options),
-      sampler_({.frequency_hz = options.time == SampledTime::kOffCpu ? kTrackingHz : options.frequency_hz,
-                .follow_children = options.follow_children}),
-      kernel_(&files_, search_, profile_.diagnostics) {
+    : options_(options), kernel_(&files_, search_, profile_.diagnostics) {
+  const PerfSamplerOptions perf{
+      .frequency_hz = options.time == SampledTime::kOffCpu ? kTrackingHz : options.frequency_hz,
+      .follow_children = options.follow_children};
+  if (options.by_stops) {
+    auto stops = std::make_unique<StopSampler>(options.frequency_hz, perf.stack_bytes);
+    stops_ = stops.get();
+    sampler_ = std::move(stops);
+  } else {
+    sampler_ = std::make_unique<PerfSampler>(perf);
+  }
   event_ = profile_.intern_event(name_of_event(options.time), Unit::kNanoseconds);
   if (options.time != SampledTime::kOnCpu)
     switches_.emplace(PerfSamplerOptions{.frequency_hz = kSwitchesExpected,
@@ -112,7 +120,7 @@ void SamplingSession::prepare(pid_t pid) {
 Result<void> SamplingSession::attach(pid_t pid) {
   prepare(pid);
   if (auto attached = attach_switches(pid, false); !attached) return attached;
-  return sampler_.attach(pid);
+  return sampler_->attach(pid);
 }
 
 // Leaving a CPU happens in the kernel.
@@ -132,13 +140,13 @@ Result<void> SamplingSession::attach_before_exec(pid_t pid) {
   handles_.emplace_back(pid);
   command_ = pid;
   if (auto attached = attach_switches(pid, true); !attached) return attached;
-  return sampler_.attach_before_exec(pid);
+  return sampler_->attach_before_exec(pid);
 }
 
 // All events have the same attribute, as far as records depend on it.
 void SamplingSession::learn_attribute() {
-  sampler_.settle_features();
-  if (auto attribute = perf::EventAttribute::parse(sampler_.attribute()))
+  sampler_->settle_features();
+  if (auto attribute = perf::EventAttribute::parse(sampler_->attribute()))
     attributes_.add(std::move(*attribute), {});
   if (switches_) {
     switches_->settle_features();
@@ -146,9 +154,9 @@ void SamplingSession::learn_attribute() {
       switch_attributes_.add(std::move(*attribute), {});
   }
   // The kernel's symbols take a twentieth of a second to read: while that goes on, samples would grow old.
-  if (sampler_.sees_kernel()) {
+  if (sampler_->sees_kernel()) {
     kernel_.resolve(Address{});
-  } else {
+  } else if (stops_ == nullptr) {
     profile_.diagnostics.info("this user may not sample the kernel: its frames are missing");
   }
 }
@@ -169,6 +177,14 @@ void SamplingSession::note_facts(const ProcessStacks& process) {
   }
 }
 
+void SamplingSession::note_other_runtime(const ProcessStacks& process) {
+  if (process.view() == nullptr || process.view()->layout() != nullptr) return;
+  const TargetProcess& target = process.view()->process();
+  if (const auto other = describe_other_runtime(target.executable()))
+    profile_.diagnostics.warn("a process is not Node.js",
+                              fmt::format("process {} is {}", target.pid(), *other));
+}
+
 bool SamplingSession::has_targets() const {
   return std::ranges::any_of(handles_, [](const ProcessHandle& handle) { return !handle.has_ended(); });
 }
@@ -185,6 +201,7 @@ ProcessStacks* SamplingSession::process(pid_t pid) {
       pid, profile_, cache_,
       options_.async_callers ? ProcessStacks::AsyncCallers::kRead : ProcessStacks::AsyncCallers::kLeaveOut);
   note_facts(*stacks);
+  note_other_runtime(*stacks);
   watch_loops(*stacks);
   return processes_.emplace(static_cast<std::uint64_t>(pid), std::move(stacks)).first->second.get();
 }
@@ -194,6 +211,7 @@ void SamplingSession::look_often(std::int64_t for_ns) {
 }
 
 int SamplingSession::poll_milliseconds() const {
+  if (stops_ != nullptr) return 10;
   constexpr unsigned kFewSamples = 200;
   if (options_.async_callers) return 1;
   if (now_ns<std::chrono::steady_clock>() < young_until_ns_) return 5;
@@ -204,7 +222,7 @@ void SamplingSession::poll() {
   batch_.clear();
   // The samples of a turn that has ended are in the buffers.
   const auto turns = loops_ ? loops_->take_turns() : std::vector<LoopTurn>();
-  collect(sampler_, attributes_, false);
+  collect(*sampler_, attributes_, false);
   if (switches_) collect(*switches_, switch_attributes_, true);
   if (!batch_.empty()) {
     std::ranges::stable_sort(batch_, {}, &TimedRecord::time);
@@ -224,7 +242,7 @@ void SamplingSession::poll() {
     if (options_.keep_sources) keep_sources();
     forget_ended();
   }
-  sampler_.release();
+  sampler_->release();
   if (switches_) switches_->release();
   add_turns(turns);
   add_collections();
@@ -315,7 +333,7 @@ void SamplingSession::keep_sources() {
 }
 
 void SamplingSession::finish() {
-  sampler_.stop();
+  sampler_->stop();
   if (switches_) switches_->stop();
   poll();
   losses_.finish();
@@ -324,10 +342,16 @@ void SamplingSession::finish() {
     profile_.diagnostics.add(Severity::kInfo, "waits that had begun before are not in the recording", {},
                              waits_.without_begin());
   // A buffer that nothing more was written to does not tell what it lost.
-  const PerfSampler::Totals totals = sampler_.read_totals();
+  const StackSampler::Totals totals = sampler_->read_totals();
   counts_.lost = std::max(counts_.lost - left_out_, totals.lost_records.value_or(0)) + left_out_;
   cpu_ns_ = totals.cpu_ns;
   profile_.lost_samples = counts_.lost;
+  if (stops_ != nullptr) {
+    const auto& [count, all_ns, longest_ns] = stops_->stops();
+    profile_.diagnostics.info("sampled by short stops instead of perf events",
+                              fmt::format("{} stops, {} in all, the longest {}", count,
+                                          human_duration_ns(all_ns), human_duration_ns(longest_ns)));
+  }
 }
 
 Profile SamplingSession::take_profile() {
@@ -354,6 +378,7 @@ class SamplingSession::ClockRecords {
     stacks->exec();
     session_.look_often(kYoungProcessNs);
     session_.note_facts(*stacks);
+    session_.note_other_runtime(*stacks);
     session_.watch_loops(*stacks);
   }
   // A new process may have the pid of one that has ended.
@@ -440,7 +465,7 @@ void SamplingSession::handle(const TimedRecord& timed) {
   std::visit(ClockRecords(*this, *record), record->content);
 }
 
-void SamplingSession::collect(PerfSampler& sampler, const perf::EventAttributes& attributes,
+void SamplingSession::collect(StackSampler& sampler, const perf::EventAttributes& attributes,
                               bool is_of_switches) {
   for (const std::span<const std::byte> bytes : sampler.collect()) {
     TimedRecord record{.header = perf::load<perf::RecordHeader>(bytes, 0),
@@ -519,7 +544,7 @@ void SamplingSession::add_sample(const perf::SampleRecord& sample, ProcessStacks
   const ThreadId thread = stacks->thread(sample.tid, built, stack_pointer);
   const StackId stack = push_kernel_frames(built.stack, sample);
   profile_.samples.add(
-      {static_cast<std::int64_t>(sample.time), stack, {thread, sample.cpu, event_}, sampler_.period_ns()});
+      {static_cast<std::int64_t>(sample.time), stack, {thread, sample.cpu, event_}, sampler_->period_ns()});
 }
 
 void SamplingSession::add_loss(std::uint64_t count, const perf::Record& record) {

@@ -23,6 +23,7 @@
 #include "os/file.h"
 #include "os/perf_sampler.h"
 #include "os/process_handle.h"
+#include "os/stop_sampler.h"
 #include "perf/event_attributes.h"
 #include "perf/losses.h"
 #include "perf/record.h"
@@ -48,6 +49,8 @@ struct SamplingOptions {
   // Asynchronous callers take the place of what runs microtasks.  They are looked up in the running process
   // as soon after the sample as possible.
   bool async_callers = false;
+  // By short stops, where the kernel refuses perf events: some samples a second, and without the kernel.
+  bool by_stops = false;
 };
 
 // Every sample is one of these: taken = complete + incomplete + lost.
@@ -105,8 +108,9 @@ class SamplingSession {
   // The last call: all samples, by time.
   Profile take_profile();
   const SamplingCounts& counts() const { return counts_; }
-  bool sees_kernel() const { return sampler_.sees_kernel(); }
-  std::uint64_t period_ns() const { return sampler_.period_ns(); }
+  bool sees_kernel() const { return sampler_->sees_kernel(); }
+  bool is_by_stops() const { return stops_ != nullptr; }
+  std::uint64_t period_ns() const { return sampler_->period_ns(); }
   // What the processes have used while they were sampled.  After finish().
   std::uint64_t cpu_ns() const { return cpu_ns_; }
   // What was attached; also before its exec.
@@ -132,7 +136,7 @@ class SamplingSession {
   void learn_attribute();
   Result<void> attach_switches(pid_t pid, bool before_exec);
   void look_often(std::int64_t for_ns);
-  void collect(PerfSampler& sampler, const perf::EventAttributes& attributes, bool is_of_switches);
+  void collect(StackSampler& sampler, const perf::EventAttributes& attributes, bool is_of_switches);
   void handle(const TimedRecord& record);
   void begin_wait(const perf::SampleRecord& sample);
   void add_wait(const Wait& wait);
@@ -143,6 +147,7 @@ class SamplingSession {
   FrameId kernel_frame(Address address, bool is_return);
   ProcessStacks* process(pid_t pid);
   void note_facts(const ProcessStacks& process);
+  void note_other_runtime(const ProcessStacks& process);
   void add_loss(std::uint64_t count, const perf::Record& record);
   void forget_kernel_frames(const perf::KernelSymbolRecord& changed);
   void settle(const StackSummary& summary);
@@ -155,7 +160,8 @@ class SamplingSession {
   ThreadId thread_of(const LoopThread& thread);
 
   SamplingOptions options_;
-  PerfSampler sampler_;
+  std::unique_ptr<StackSampler> sampler_;
+  const StopSampler* stops_ = nullptr;  // the same, where it is one
   perf::EventAttributes attributes_;
   std::optional<PerfSampler> switches_;  // where waiting is sampled
   perf::EventAttributes switch_attributes_;

@@ -18,14 +18,12 @@
 #include <utility>
 
 #include "base/text.h"
+#include "os/privileges.h"
 #include "os/procfs.h"
 
 namespace nodescope {
 
 namespace {
-
-// AX BX CX DX SI DI BP SP IP and R8-R15 (arch/x86/include/uapi/asm/perf_regs.h).
-constexpr std::uint64_t kUserRegisters = 0x1FF | 0xFF0000;
 
 constexpr std::uint64_t kNanosecondsPerSecond = 1'000'000'000;
 
@@ -102,6 +100,13 @@ std::string owner_remedy() {
 }
 
 Error refusal(int number, pid_t tid) {
+  if (perf_is_filtered()) {
+    return {
+        ErrorCode::kPermission,
+        "a seccomp filter blocks perf_event_open (the default profile of Docker does)\n"
+        "  Start the container with --cap-add PERFMON --cap-add SYS_PTRACE --security-opt "
+        "seccomp=unconfined, or with a profile that allows perf_event_open; or run nodescope on the host"};
+  }
   switch (number) {
     case EACCES:
     case EPERM:
@@ -173,7 +178,7 @@ PerfSampler::PerfSampler(const PerfSamplerOptions& options)
   attr.sample_id_all = 1;
   attr.use_clockid = 1;
   attr.clockid = CLOCK_MONOTONIC;
-  attr.sample_regs_user = kUserRegisters;
+  attr.sample_regs_user = kSampledUserRegisters;
   attr.sample_stack_user = options.stack_bytes;
   if (options.moment == SampledMoment::kClock) return;
   attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
@@ -183,7 +188,6 @@ PerfSampler::PerfSampler(const PerfSamplerOptions& options)
   attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 0;
 }
 
-PerfSampler::PerfSampler(PerfSampler&&) noexcept = default;
 PerfSampler::~PerfSampler() = default;
 
 bool PerfSampler::sees_kernel() const {

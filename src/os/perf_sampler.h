@@ -13,6 +13,7 @@
 #include "base/flat_map.h"
 #include "base/result.h"
 #include "os/file.h"
+#include "os/stack_sampler.h"
 
 namespace nodescope {
 
@@ -35,41 +36,25 @@ struct PerfSamplerOptions {
 //
 // There is an event for every thread and CPU, because only these are inherited by new threads, and a ring
 // buffer for every CPU, which all events of that CPU write to.
-class PerfSampler {
+class PerfSampler final : public StackSampler {
  public:
   explicit PerfSampler(const PerfSamplerOptions& options);
-  PerfSampler(PerfSampler&&) noexcept;
-  ~PerfSampler();
+  ~PerfSampler() override;
 
-  // Finds out what the user may see and the kernel knows, without sampling anything.
-  void settle_features();
+  void settle_features() override;
+  // What the user may not see is left out (see sees_kernel).
+  Result<void> attach(pid_t pid) override;
+  Result<void> attach_before_exec(pid_t pid) override;
 
-  // Samples all threads that `pid` has and will have.  What the user may not see is left out (see
-  // sees_kernel).  kNotFound when the process has ended.
-  Result<void> attach(pid_t pid);
-  // The same for a process that is about to call exec, with all processes that it will start; sampling begins
-  // with its exec.  After settle_features().
-  Result<void> attach_before_exec(pid_t pid);
+  bool sees_kernel() const override;
+  std::uint64_t period_ns() const override;
+  std::span<const std::byte> attribute() const override;
 
-  // False when only user code may be sampled.  Settled by settle_features(), or with the first event.
-  bool sees_kernel() const;
-  std::uint64_t period_ns() const;
-  // The perf_event_attr: what is in a record.
-  std::span<const std::byte> attribute() const;
-
-  // Every record that the kernel has written since the last call, with its header, CPU by CPU.  Valid until
-  // release(), which gives the room back to the kernel.
-  std::span<const std::span<const std::byte>> collect();
-  void release();
-
-  // What the kernel counted since the beginning.
-  struct Totals {
-    std::uint64_t cpu_ns = 0;
-    std::optional<std::uint64_t> lost_records;  // since Linux 6.0
-  };
-  Totals read_totals() const;
-
-  void stop();
+  // CPU by CPU; release() gives the room back to the kernel.
+  std::span<const std::span<const std::byte>> collect() override;
+  void release() override;
+  Totals read_totals() const override;
+  void stop() override;
 
  private:
   struct Attribute;

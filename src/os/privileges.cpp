@@ -110,6 +110,13 @@ int try_perf_event(PerfProbe probe) {
   return fd.is_open() ? 0 : errno;
 }
 
+// Without attributes the kernel itself would say EFAULT, or EACCES where a security module is before it.
+bool perf_is_filtered() {
+  if (!read_privileges().has_seccomp_filter) return false;
+  const FileDescriptor fd(static_cast<int>(::syscall(SYS_perf_event_open, nullptr, 0, -1, -1, 0)));
+  return !fd.is_open() && (errno == EPERM || errno == ENOSYS);
+}
+
 int try_trace_child() {
   const pid_t own = ::getpid();
   const pid_t child = ::fork();

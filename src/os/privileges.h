@@ -45,6 +45,9 @@ enum class PerfProbe : std::uint8_t { kOwnUser, kOwnWithKernel, kWholeMachine };
 // Opens and closes a sampling event.  0 when the kernel allowed it, else its errno.
 int try_perf_event(PerfProbe probe);
 
+// Whether a seccomp filter answers perf_event_open before the kernel looks at what it is asked for.
+bool perf_is_filtered();
+
 // Attaches to a child of our own and lets it go.  0 when that worked, else the errno.
 int try_trace_child();
 

@@ -14,12 +14,14 @@ namespace nodescope {
 
 namespace {
 
-// systemd and its like give every user a folder of his own; elsewhere one in /tmp has to do.
+// systemd and its like give every user a folder of his own; elsewhere, and in a container without /run, one
+// in /tmp has to do.
 std::string folder_path() {
   const uid_t user = ::geteuid();
-  if (user == 0) return "/run/nodescope";
+  std::error_code error;
+  if (user == 0 && std::filesystem::is_directory("/run", error)) return "/run/nodescope";
   const char* own = std::getenv("XDG_RUNTIME_DIR");
-  if (own != nullptr && *own == '/') return std::string(own) + "/nodescope";
+  if (user != 0 && own != nullptr && *own == '/') return std::string(own) + "/nodescope";
   return fmt::format("/tmp/nodescope-{}", user);
 }
 
@@ -58,6 +60,11 @@ Result<RunMark> RunMark::create(const std::string& name) {
 void RunMark::remove() {
   if (file_.is_open()) ::unlink(path_.c_str());
   file_ = {};
+}
+
+bool has_mark(const std::string& name) {
+  std::error_code error;
+  return std::filesystem::exists(folder_path() + "/" + name, error);
 }
 
 std::vector<std::string> list_abandoned_marks(const std::string& prefix) {

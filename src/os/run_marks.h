@@ -27,6 +27,8 @@ class RunMark {
   std::string path_;
 };
 
+// Whether there is one of this name, abandoned or in use.
+bool has_mark(const std::string& name);
 // The names of marks that begin with `prefix` and whose writer is gone.
 std::vector<std::string> list_abandoned_marks(const std::string& prefix);
 void remove_abandoned_mark(const std::string& name);

@@ -38,6 +38,7 @@ std::string in_container_too(const MachineFacts& facts, std::string remedy) {
 // What lets a user have samples that this level of the setting allows; where it is that low already,
 // something else refuses them.
 std::string perf_remedy(const MachineFacts& facts, std::int64_t level) {
+  if (facts.perf_is_filtered) return std::string(kContainerRemedy);
   if (facts.perf_event_paranoid && *facts.perf_event_paranoid <= level) {
     return in_container_too(
         facts, "allow the system call perf_event_open: a seccomp filter or a security module refuses it");
@@ -85,9 +86,12 @@ Check check_own_samples(const MachineFacts& facts) {
   Check check{"sample your own processes (record, top)", Verdict::kYes, "perf_event_open works", {}};
   if (facts.perf_own_user == 0) return check;
   check.verdict = Verdict::kNo;
-  check.why = fmt::format("perf_event_open: {}; {}", std::strerror(facts.perf_own_user),
-                          setting("kernel.perf_event_paranoid", facts.perf_event_paranoid));
-  check.remedy = facts.perf_own_user == ENOSYS ? "a kernel with CONFIG_PERF_EVENTS" : perf_remedy(facts, 2);
+  check.why = facts.perf_is_filtered
+                  ? "a seccomp filter blocks perf_event_open (the default profile of Docker does)"
+                  : fmt::format("perf_event_open: {}; {}", std::strerror(facts.perf_own_user),
+                                setting("kernel.perf_event_paranoid", facts.perf_event_paranoid));
+  const bool is_missing = facts.perf_own_user == ENOSYS && !facts.perf_is_filtered;
+  check.remedy = is_missing ? "a kernel with CONFIG_PERF_EVENTS" : perf_remedy(facts, 2);
   return check;
 }
 
@@ -154,6 +158,7 @@ MachineFacts read_machine_facts() {
   facts.in_container =
       (cgroup && parse_container_id(*cgroup)) || is_file("/.dockerenv") || is_file("/run/.containerenv");
   facts.trace_child = try_trace_child();
+  facts.perf_is_filtered = perf_is_filtered();
   facts.perf_own_user = try_perf_event(PerfProbe::kOwnUser);
   facts.perf_own_kernel = try_perf_event(PerfProbe::kOwnWithKernel);
   facts.perf_whole_machine = try_perf_event(PerfProbe::kWholeMachine);

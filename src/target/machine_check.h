@@ -20,6 +20,7 @@ struct MachineFacts {
   std::optional<std::int64_t> perf_mlock_kb;
   bool kernel_addresses_shown = false;
   bool in_container = false;
+  bool perf_is_filtered = false;  // by seccomp
   // errno of an attempt, 0: it worked.
   int trace_child = 0;
   int perf_own_user = 0;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "target/other_runtime.h"
+
 namespace nodescope {
 
 bool has_v8_metadata(const ElfFile& file) {
@@ -37,6 +39,8 @@ Result<NodeBinary> find_node_binary(const TargetProcess& process) {
       return NodeBinary{std::move(*elf), region->path, region->device, region->inode};
   }
   if (unreadable) return std::unexpected(*unreadable);
+  if (const auto other = describe_other_runtime(process.executable()))
+    return fail(ErrorCode::kUnsupported, fmt::format("process {} is {}", process.pid(), *other));
   return fail(ErrorCode::kUnsupported,
               fmt::format("process {} ({}) is not Node.js: neither its program nor its libraries hold V8",
                           process.pid(), process.executable()));

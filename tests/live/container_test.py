@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -27,6 +28,13 @@ console.log('ready');
 spinInside('a'.repeat(18) + 'b');
 """
 
+# Too large for V8 to inline it.
+TURNS = """
+function turnInside() { let n = 0; for (let i = 0; i < 50; i++) { """ + "n += Math.sqrt(n + 1); " * 150 + """ } return n; }
+setInterval(() => { for (let i = 0; i < 50; i++) turnInside(); }, 20);
+console.log('ready');
+"""
+
 
 def make_root(root, node):
     """A file system with one node and what it is linked to."""
@@ -39,6 +47,7 @@ def make_root(root, node):
         (root / library[1:]).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(library, root / library[1:])
     (root / "app/inside.js").write_text(PROGRAM)
+    (root / "app/turns.js").write_text(TURNS)
     shutil.copy(pathlib.Path(__file__).resolve().parent / "wasm.js", root / "app/wasm.js")
 
 
@@ -134,6 +143,31 @@ class ContainerTest(unittest.TestCase):
         self.assertEqual(seen.profile["facts"]["node"], VERSION)
         self.assertEqual(seen.profile["sources"], [{"file": "/app/inside.js", "text": PROGRAM}])
         self.assertTrue(any(f["kind"] == "native" and f["function"].startswith("node::") for f in inside[0]), inside[0])
+
+    def test_record_by_the_inspector(self):
+        """In its own network, where its port is free while it is taken here."""
+        container = self.start(script="/app/turns.js")
+        before = self.listening(container.pid)
+        with socket.socket() as outside, tempfile.TemporaryDirectory() as folder:
+            try:
+                outside.bind(("127.0.0.1", 9229))
+                outside.listen()
+            except OSError:
+                pass  # somebody else has it: as good
+            path = f"{folder}/inside.nscope"
+            done = subprocess.run([NODESCOPE, "record", container.name, "--engine", "inspector", "-d", "2", "--no-open", "-o", path],
+                                  capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("opened its inspector by SIGUSR1 on 127.0.0.1:9229", done.stderr)
+            self.assertIn("its inspector is closed again", done.stderr)
+            seen = recording.Recording(str(NODESCOPE), path)
+        self.assertTrue(any(f["function"] == "turnInside" for s in seen.samples() for f in s[4]))
+        self.assertEqual(self.listening(container.pid), before)
+
+    def listening(self, pid):
+        """Everything that listens in its network."""
+        lines = [line.split() for table in ("tcp", "tcp6") for line in pathlib.Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]]
+        return sorted(fields[1] for fields in lines if fields[3] == "0A")
 
     def wasm_names(self, container):
         """What WebAssembly's functions are called, once one is on the stack."""

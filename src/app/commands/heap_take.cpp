@@ -11,9 +11,12 @@
 #include "app/commands/heap_live.h"
 #include "app/heap_files.h"
 #include "app/output.h"
+#include "app/progress_line.h"
 #include "app/target_options.h"
 #include "base/text.h"
+#include "capture/inspector_snapshot.h"
 #include "json/writer.h"
+#include "os/interrupt.h"
 #include "target/live_process.h"
 
 namespace nodescope {
@@ -26,6 +29,7 @@ struct Options {
   std::int32_t thread = 0;  // 0: all
   bool redact = false;
   bool json = false;
+  std::string engine = "outside";
 };
 
 Result<std::vector<std::size_t>> chosen_isolates(const HeapTake& take, const Options& options) {
@@ -62,17 +66,67 @@ std::string text_of(const HeapTake& take, const std::vector<HeapFile>& all) {
          heap_files_text(all);
 }
 
+std::string text_of(const InspectorSnapshot& snapshot, const std::string& path) {
+  std::string text =
+      fmt::format("{}: {}, by V8 itself; its main thread did nothing else for {:.1f} s\n", printable(path),
+                  human_bytes(snapshot.bytes), static_cast<double>(snapshot.taking.count()) / 1000);
+  if (snapshot.opened) {
+    text += fmt::format("its inspector was open on {} for {:.1f} s and is closed again\n", snapshot.address,
+                        static_cast<double>(snapshot.open_time.count()) / 1000);
+  }
+  return text;
+}
+
+Result<void> write_json(const InspectorSnapshot& snapshot, const std::string& path, ByteSink& sink) {
+  json::Writer json(sink);
+  json.begin_object();
+  json.key("file").string(path);
+  json.key("engine").string("inspector");
+  json.key("stopped_ms").count(static_cast<std::uint64_t>(snapshot.taking.count()));
+  json.key("file_bytes").count(snapshot.bytes);
+  json.key("opened").boolean(snapshot.opened);
+  json.key("open_ms").count(static_cast<std::uint64_t>(snapshot.open_time.count()));
+  json.end_object();
+  return json.finish();
+}
+
+Result<void> take_by_inspector(const Options& options, pid_t pid, const std::string& path) {
+  if (options.redact || options.thread != 0)
+    return fail(ErrorCode::kUsage, "--redact and --thread need the engine outside: V8 offers neither");
+  const InterruptRequest interrupt;
+  Progress progress;
+  InspectorSnapshot snapshot;
+  {
+    const ProgressLine line(progress, fmt::format("the heap of process {}", pid));
+    const auto done = write_output(
+        path,
+        [&](ByteSink& sink) -> Result<void> {
+          auto taken = take_snapshot_by_inspector(pid, sink, progress, [&] { return interrupt.requested(); });
+          if (!taken) return std::unexpected(taken.error());
+          snapshot = std::move(*taken);
+          return {};
+        },
+        Readers::kOwner);
+    if (!done) return done;
+  }
+  if (options.output == "-") return {};
+  return write_output("-", [&](ByteSink& sink) {
+    return options.json ? write_json(snapshot, path, sink) : sink.write(text_of(snapshot, path));
+  });
+}
+
 Result<void> run_take(const Options& options) {
   const auto pid = select_one_target(options.target.spec());
   if (!pid) return std::unexpected(pid.error());
+  const std::string path =
+      options.output.empty() ? fmt::format("heap-{}.heapsnapshot", *pid) : options.output;
+  if (options.engine == "inspector") return take_by_inspector(options, *pid, path);
   auto copier = HeapCopier::open(*pid);
   if (!copier) return std::unexpected(copier.error());
   auto take = HeapTake::take(*copier);
   if (!take) return std::unexpected(take.error());
   const auto chosen = chosen_isolates(*take, options);
   if (!chosen) return std::unexpected(chosen.error());
-  const std::string path =
-      options.output.empty() ? fmt::format("heap-{}.heapsnapshot", *pid) : options.output;
   std::vector<HeapFile> all;
   for (const std::size_t isolate : *chosen) {
     const pid_t tid = take->isolates()[isolate].tid;
@@ -109,6 +163,12 @@ void add_heap_take_command(CLI::App& heap, Run& run) {
       ->type_name("TID");
   command->add_flag("--redact", options->redact,
                     "Leave out what strings say, and keys of objects used as maps; sizes and structure stay");
+  command
+      ->add_option("--engine", options->engine,
+                   "outside: the heap is copied from outside; inspector: V8 writes its own snapshot of the\n"
+                   "main thread's heap, which takes the process much time and memory")
+      ->type_name("ENGINE")
+      ->check(CLI::IsMember({"outside", "inspector"}));
   command->add_flag("--json", options->json, "For programs");
   command->footer(
       "The process is stopped while its heap is copied, about a quarter of a second per GB, and needs no "

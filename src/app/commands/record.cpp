@@ -40,8 +40,9 @@ struct Options {
   std::string engine = "auto";
   std::string url;
   bool allocations = false;
+  bool coverage = false;
 
-  bool wants_inspector() const { return engine == "inspector" || allocations || !url.empty(); }
+  bool wants_inspector() const { return engine == "inspector" || allocations || coverage || !url.empty(); }
 };
 
 std::string default_output() {
@@ -69,6 +70,19 @@ SamplingOptions sampling_options(const Options& options) {
                            : options.off_cpu ? SampledTime::kOffCpu
                                              : SampledTime::kOnCpu;
   return {options.frequency, options.children, options.sources, kRecordingLoops, time, options.async};
+}
+
+Result<Recorded> record_by_stops(const Options& options, const std::vector<pid_t>& pids,
+                                 const std::string& output) {
+  SamplingOptions sampling = sampling_options(options);
+  sampling.by_stops = true;
+  sampling.frequency_hz = kStopsFrequency;
+  SamplingSession session(sampling);
+  if (auto attached = attach_all(session, pids); !attached) return std::unexpected(attached.error());
+  note("nodescope: stops {} times a second, for less than a millisecond each, while a thread runs\n",
+       kStopsFrequency);
+  return record(session, {options.seconds.value_or(kDefaultSeconds), output, options.sources},
+                [&] { return !session.has_targets(); });
 }
 
 Result<Recorded> record_processes(const Options& options, const std::vector<pid_t>& pids,
@@ -115,11 +129,13 @@ void warn_about_sources(const Options& options, const std::string& output) {
        printable(output));
 }
 
-Result<Recorded> record_inspected(const Options& options, std::vector<pid_t> pids,
-                                  const std::string& output) {
+Result<InspectorRecording> inspector_recording(const Options& options, std::vector<pid_t> pids,
+                                               const std::string& output) {
   InspectorRecording wanted;
   wanted.options.profile = options.allocations ? InspectorProfile::kAllocations : InspectorProfile::kCpu;
   wanted.options.frequency_hz = options.frequency;
+  // Most processes would open theirs on the same port.
+  if (pids.size() > 1) wanted.options.port = InspectorPort::kAnyFree;
   wanted.pids = std::move(pids);
   wanted.seconds = options.seconds.value_or(kDefaultSeconds);
   wanted.output = output;
@@ -128,14 +144,36 @@ Result<Recorded> record_inspected(const Options& options, std::vector<pid_t> pid
     if (!address) return std::unexpected(address.error());
     wanted.address = std::move(*address);
   }
-  return record_by_inspector(wanted);
+  return wanted;
+}
+
+Result<Recorded> record_inspected(const Options& options, std::vector<pid_t> pids,
+                                  const std::string& output) {
+  auto wanted = inspector_recording(options, std::move(pids), output);
+  if (!wanted) return std::unexpected(wanted.error());
+  return record_by_inspector(std::move(*wanted));
+}
+
+Result<std::vector<pid_t>> chosen_processes(const Options& options) {
+  if (!options.url.empty()) return std::vector<pid_t>();
+  return select_targets(options.targets.spec());
+}
+
+Result<void> run_coverage(const Options& options) {
+  const std::string output = options.output.empty() ? "-" : options.output;
+  if (auto possible = check_output(output); !possible) return possible;
+  auto pids = chosen_processes(options);
+  if (!pids) return std::unexpected(pids.error());
+  auto wanted = inspector_recording(options, std::move(*pids), output);
+  if (!wanted) return std::unexpected(wanted.error());
+  return record_coverage(std::move(*wanted));
 }
 
 Result<void> check_inspector_options(const Options& options, bool has_command) {
   if (has_command)
     return fail(ErrorCode::kUsage, "the inspector engine records running processes, not a command after --");
-  if (options.engine == "sampling")
-    return fail(ErrorCode::kUsage, "--alloc and --url need the inspector engine");
+  if (options.engine == "sampling" || options.engine == "stops")
+    return fail(ErrorCode::kUsage, "--alloc, --coverage and --url need the inspector engine");
   if (options.off_cpu || options.wall)
     return fail(ErrorCode::kUsage,
                 "--off-cpu and --wall need the kernel's samples, which the inspector engine does not take");
@@ -146,31 +184,34 @@ Result<void> check_inspector_options(const Options& options, bool has_command) {
 
 // Where the kernel refuses to sample, V8's own profiler may still be had.
 Result<Recorded> record_running(const Options& options, const std::string& output) {
-  std::vector<pid_t> pids;
-  if (options.url.empty()) {
-    auto selected = select_targets(options.targets.spec());
-    if (!selected) return std::unexpected(selected.error());
-    pids = std::move(*selected);
-  }
-  if (options.wants_inspector()) return record_inspected(options, std::move(pids), output);
-  auto recorded = record_processes(options, pids, output);
-  if (recorded || recorded.error().code != ErrorCode::kPermission || options.engine == "sampling")
-    return recorded;
+  auto pids = chosen_processes(options);
+  if (!pids) return std::unexpected(pids.error());
+  if (options.wants_inspector()) return record_inspected(options, std::move(*pids), output);
+  if (options.engine == "stops") return record_by_stops(options, *pids, output);
+  auto recorded = record_processes(options, *pids, output);
+  const bool has_another_way = options.engine == "auto" && !options.off_cpu && !options.wall;
+  if (recorded || !is_refused(recorded.error()) || !has_another_way) return recorded;
   note("nodescope: {}\nnodescope: recording by V8's inspector instead (--engine sampling refuses that)\n",
        recorded.error().message);
-  auto inspected = record_inspected(options, std::move(pids), output);
-  if (!inspected) note("nodescope: {}\n", inspected.error().message);
-  return inspected ? std::move(inspected) : std::move(recorded);
+  auto inspected = record_inspected(options, *pids, output);
+  if (inspected) return inspected;
+  note("nodescope: {}\nnodescope: recording by short stops instead\n", inspected.error().message);
+  return record_by_stops(options, *pids, output);
 }
 
 Result<void> run_record(const Options& options, RecordedCommand& command) {
   const std::string output = options.output.empty() ? default_output() : options.output;
   const bool has_command = !command.arguments.empty();
+  if (options.engine == "stops" && (has_command || options.off_cpu || options.wall || options.children))
+    return fail(ErrorCode::kUsage,
+                "--engine stops samples what running processes do on a CPU, and nothing else");
   if (options.wants_inspector()) {
     if (auto checked = check_inspector_options(options, has_command); !checked) return checked;
   }
   if (!has_command && options.targets.spec().empty() && options.url.empty())
     return fail(ErrorCode::kUsage, "nothing to record: give a process, or a command after --");
+  tell_left_open();
+  if (options.coverage) return run_coverage(options);
   // Before anything is recorded: a name that cannot be written would lose it all.
   if (const auto writer = writer_of_recording(output); !writer) return std::unexpected(writer.error());
   if (auto possible = check_output(output); !possible) return possible;
@@ -209,12 +250,17 @@ void add_record_command(CLI::App& app, Run& run, RecordedCommand& program) {
       ->add_option(
           "--engine", options->engine,
           "sampling: the kernel's samples; inspector: V8's own profiler, through the inspector, which is\n"
-          "opened by SIGUSR1 and closed again; auto: sampling, and where the kernel refuses it the inspector")
+          "opened by SIGUSR1 and closed again; stops: the process stands still for a moment ten times a\n"
+          "second; auto: sampling, and where the kernel refuses it the inspector, else stops")
       ->type_name("ENGINE")
-      ->check(CLI::IsMember({"auto", "sampling", "inspector"}));
-  command->add_flag(
+      ->check(CLI::IsMember({"auto", "sampling", "inspector", "stops"}));
+  CLI::Option* allocations = command->add_flag(
       "--alloc", options->allocations,
       "What allocated the memory that is still alive at the end, by V8's sampling heap profiler");
+  command
+      ->add_flag("--coverage", options->coverage,
+                 "Which functions ran, and how often: a report instead of a recording (-o FILE.json)")
+      ->excludes(allocations);
   command
       ->add_option("--url", options->url,
                    "An inspector by its address, also on another machine (ws://HOST:PORT/ID)")
@@ -239,7 +285,8 @@ void add_record_command(CLI::App& app, Run& run, RecordedCommand& program) {
       "  nodescope record server.js               by its script\n"
       "  nodescope record -- node app.js\n"
       "  nodescope record -p 4711 -- sleep 10     as with perf\n"
-      "  nodescope record 4711 --alloc            what allocates, by V8's own profiler");
+      "  nodescope record 4711 --alloc            what allocates, by V8's own profiler\n"
+      "  nodescope record 4711 --coverage -d 10   which functions run at all");
   command->callback(
       [options, &run, &program] { run = [options, &program] { return run_record(*options, program); }; });
 }

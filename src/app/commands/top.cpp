@@ -7,6 +7,7 @@
 #include "app/commands/command.h"
 #include "app/help.h"
 #include "app/loop_report.h"
+#include "app/note.h"
 #include "app/output.h"
 #include "app/recorder.h"
 #include "app/target_options.h"
@@ -111,10 +112,21 @@ class TopRun {
 Result<void> run_top(const Options& options) {
   const auto pids = select_targets(options.targets.spec());
   if (!pids) return std::unexpected(pids.error());
-  SamplingSession session({.frequency_hz = options.frequency,
+  SamplingOptions sampling{.frequency_hz = options.frequency,
                            .follow_children = options.children,
                            .loops = kRecordingLoops,
-                           .async_callers = options.async});
+                           .async_callers = options.async};
+  {
+    SamplingSession session(sampling);
+    const auto attached = attach_all(session, *pids);
+    if (attached) return TopRun(session, options).run();
+    if (!is_refused(attached.error())) return attached;
+    note("nodescope: {}\nnodescope: stopping for a moment {} times a second instead, while a thread runs\n",
+         attached.error().message, kStopsFrequency);
+  }
+  sampling.frequency_hz = kStopsFrequency;
+  sampling.by_stops = true;
+  SamplingSession session(sampling);
   if (auto attached = attach_all(session, *pids); !attached) return attached;
   return TopRun(session, options).run();
 }

@@ -6,6 +6,7 @@
 
 #include "app/core/walked_heap.h"
 #include "app/heap_files.h"
+#include "app/output.h"
 #include "capture/heap_graph_maker.h"
 
 namespace nodescope {

@@ -2,54 +2,17 @@
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
-#include <functional>
 #include <string>
-#include <thread>
 
 #include "net/http_get.h"
+#include "unit/net/raw_peer.h"
 
-// A peer that says what it wants: the other end of a pair of sockets, and a thread that writes to it.
 namespace nodescope::net {
 namespace {
 
 using std::chrono::milliseconds;
-
-class Peer {
- public:
-  explicit Peer(std::function<void(int)> behaviour) {
-    std::array<int, 2> ends{};
-    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-    ours_ = FileDescriptor(ends[0]);
-    thread_ = std::thread([end = ends[1], behaviour = std::move(behaviour)] {
-      behaviour(end);
-      ::close(end);
-    });
-  }
-  ~Peer() { thread_.join(); }
-  FileDescriptor take() { return std::move(ours_); }
-
- private:
-  FileDescriptor ours_;
-  std::thread thread_;
-};
-
-std::string read_request(int end) {
-  std::string request;
-  std::array<char, 1024> buffer{};
-  while (request.find("\r\n\r\n") == std::string::npos) {
-    const auto count = ::read(end, buffer.data(), buffer.size());
-    if (count <= 0) break;
-    request.append(buffer.data(), static_cast<std::size_t>(count));
-  }
-  return request;
-}
-
-void say(int end, std::string_view text) {
-  [[maybe_unused]] const auto written = ::send(end, text.data(), text.size(), MSG_NOSIGNAL);
-}
 
 TEST(HttpGet, GivesTheBody) {
   Peer peer([](int end) {
@@ -100,6 +63,61 @@ TEST(WebSocket, GivesUpOnSilence) {
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
   const FileDescriptor silent(ends[1]);
   EXPECT_FALSE(WebSocket::connect(FileDescriptor(ends[0]), "h", "/", milliseconds(50), 1000));
+}
+
+// What a client receives from a peer that agrees, says `bytes` and closes.
+Result<std::optional<std::string>> receive_from(const std::string& bytes, std::size_t limit = 1 << 20) {
+  Peer peer([&](int end) {
+    say(end, agreement(read_request(end)));
+    say_last(end, bytes);
+  });
+  auto socket = WebSocket::connect(peer.take(), "h", "/", milliseconds(5000), limit);
+  if (!socket) return std::unexpected(socket.error());
+  return socket->receive(milliseconds(5000));
+}
+
+TEST(WebSocket, TakesFramesOfEverySize) {
+  for (const std::size_t size : {0, 1, 125, 126, 127, 65'535, 65'536, 300'000}) {
+    const std::string text(size, 'x');
+    const auto received = receive_from(frame(text));
+    ASSERT_TRUE(received && *received) << size;
+    EXPECT_EQ(**received, text);
+  }
+}
+
+TEST(WebSocket, PutsFragmentsTogether) {
+  std::string bytes;
+  for (int i = 0; i < 100; ++i) bytes += frame("ab", i == 0 ? 1 : 0, i == 99) + frame("ping", 9);
+  const auto received = receive_from(bytes);
+  ASSERT_TRUE(received && *received);
+  EXPECT_EQ((*received)->size(), 200u);
+}
+
+TEST(WebSocket, RefusesWhatAServerMayNotSend) {
+  std::string masked = frame("abcd");
+  masked[1] = static_cast<char>(masked[1] | 0x80);
+  for (const std::string& bytes :
+       {masked + "mask", frame("x", 3), frame("x", 0), frame(std::string(126, 'x'), 9), frame("\xff\xfe"),
+        std::string("\xf1\x01x"), std::string("\x81\x7f\x7f\xff\xff\xff\xff\xff\xff\xff"), std::string()})
+    EXPECT_FALSE(receive_from(bytes)) << bytes;
+  EXPECT_FALSE(receive_from(frame(std::string(2000, 'x')), 1000));
+  EXPECT_FALSE(receive_from(frame(std::string(900, 'x'), 1, false) + frame(std::string(900, 'x'), 0), 1000));
+}
+
+TEST(WebSocket, SurvivesAPeerThatClosesAtEveryByte) {
+  const std::string bytes = frame("ab", 1, false) + frame("c", 0) + frame(std::string(200, 'x'));
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    const auto received = receive_from(bytes.substr(0, length));
+    if (received && *received) {
+      EXPECT_EQ(**received, "abc") << length;
+    }
+  }
+  // In its answer to the request as well.
+  const std::size_t answer = agreement("Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n").size();
+  for (std::size_t length = 0; length < answer; ++length) {
+    Peer peer([&](int end) { say(end, agreement(read_request(end)).substr(0, length)); });
+    EXPECT_FALSE(WebSocket::connect(peer.take(), "h", "/", milliseconds(5000), 1000)) << length;
+  }
 }
 
 }  // namespace

@@ -64,6 +64,17 @@ TEST(MachineCheck, EveryNoHasAReasonAndARemedy) {
   EXPECT_NE(find(derive_checks(facts), "sample your own").remedy.find("seccomp"), std::string::npos);
 }
 
+TEST(MachineCheck, AFilterIsNamed) {
+  MachineFacts facts = plain_user();
+  facts.perf_own_user = ENOSYS;
+  facts.perf_event_paranoid = 3;
+  facts.perf_is_filtered = true;
+  const Check check = find(derive_checks(facts), "sample your own");
+  EXPECT_THAT(check.why, testing::HasSubstr("a seccomp filter blocks perf_event_open"));
+  EXPECT_THAT(check.remedy, testing::AllOf(testing::HasSubstr("seccomp=unconfined"),
+                                           testing::Not(testing::HasSubstr("sysctl"))));
+}
+
 TEST(MachineCheck, ASettingThatAllowsItIsNotToBeChanged) {
   MachineFacts facts = plain_user();
   facts.perf_own_user = EACCES;
