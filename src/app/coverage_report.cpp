@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -53,18 +52,10 @@ void merge(const CoveredScript& script, Merged& into) {
   std::ranges::copy(flatten(script), std::back_inserter(into.flat));
 }
 
-// When the process began, since 1970.
-std::optional<std::int64_t> start_of(pid_t pid) {
-  const auto age = process_age_ns(pid);
-  if (!age) return std::nullopt;
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count() - static_cast<std::int64_t>(*age);
-}
-
 // Of the text as the process has it; nothing where it may not be the one that V8 has compiled.
 std::vector<std::uint32_t> lines_of(pid_t pid, const std::string& file, std::uint32_t length) {
   if (pid == 0) return {};
-  const auto start = start_of(pid);
+  const auto start = start_of_process(pid);
   auto files = ForeignFiles::open(pid);
   if (!files || !start) return {};
   const auto read = files->read(file, kMaxSourceBytes);

@@ -1,25 +1,14 @@
 #include "capture/process_sources.h"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <optional>
 
-#include "os/machine.h"
 #include "target/live_process.h"
 
 namespace nodescope {
 
 namespace {
-
-// On the wall clock, since 1970; up to a tick of /proc's clock after the true one.
-std::optional<std::int64_t> start_of_process(pid_t pid) {
-  const auto age = process_age_ns(pid);
-  if (!age) return std::nullopt;
-  const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::system_clock::now().time_since_epoch());
-  return now.count() - static_cast<std::int64_t>(*age) + static_cast<std::int64_t>(clock_tick_ns());
-}
 
 // Each has a process of its own that reads for it.
 constexpr std::size_t kMaxKept = 16;

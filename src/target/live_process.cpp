@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 #include "os/machine.h"
 #include "os/process_memory.h"
@@ -84,6 +85,14 @@ std::optional<std::uint64_t> process_age_ns(pid_t pid) {
   if (!stat) return std::nullopt;
   const std::uint64_t now = uptime_ns();
   return now - std::min(now, stat->start_ticks * clock_tick_ns());
+}
+
+std::optional<std::int64_t> start_of_process(pid_t pid) {
+  const auto age = process_age_ns(pid);
+  if (!age) return std::nullopt;
+  const auto now = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::system_clock::now().time_since_epoch());
+  return now.count() - static_cast<std::int64_t>(*age) + static_cast<std::int64_t>(clock_tick_ns());
 }
 
 Result<std::unique_ptr<LiveProcess>> LiveProcess::open(pid_t pid) {

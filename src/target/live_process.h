@@ -18,6 +18,9 @@ std::string thread_name(pid_t pid, pid_t tid);
 // How long it has been running, to the tick of a hundredth of a second; nothing when it has ended.
 std::optional<std::uint64_t> process_age_ns(pid_t pid);
 
+// On the wall clock, in ns since 1970; up to a tick of /proc's clock after the true one.
+std::optional<std::int64_t> start_of_process(pid_t pid);
+
 // A running process: what /proc tells about it.
 class LiveProcess final : public TargetProcess {
  public:

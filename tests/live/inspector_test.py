@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -251,7 +252,7 @@ class InspectorTest(unittest.TestCase):
                 workers = self.children(process.pid)
                 self.assertEqual(len(workers), 4)
                 everybody = [process.pid, *workers]
-                _, recording = self.record("--tree", str(process.pid), "--engine", "inspector", "-d", "2")
+                _, recording = self.record("--tree", str(process.pid), "--engine", "inspector", "-d", "4")
                 spinning = {pid for _, pid, _, _, frames in recording.samples() if any(f["function"] == "spinInCluster" for f in frames)}
                 self.assertEqual(spinning, set(workers))
                 self.assertEqual([listening_ports(pid) for pid in everybody], [set()] * 5)
@@ -530,9 +531,13 @@ class InspectorTest(unittest.TestCase):
             self.assertIn("is taken by another program", done.stderr)
 
     def test_a_target_that_ends(self):
-        for how, code in (("process.exit(5)", 5), ("process.kill(process.pid, 'SIGKILL')", -signal.SIGKILL)):
+        for how, code in (("process.exit(5)", 5), ("", -signal.SIGKILL)):
             with self.subTest(how):
-                process = self.start(VERSIONS[-1], SPIN + f"if (isMainThread) setTimeout(() => {how}, 4000);")
+                process = self.start(VERSIONS[-1], SPIN + f"if (isMainThread) setTimeout(() => {{ {how} }}, 4000);")
+                if not how:
+                    killer = threading.Timer(4, process.kill)
+                    killer.start()
+                    self.addCleanup(killer.cancel)
                 output = self.path("out.nscope")
                 done = subprocess.run([NODESCOPE, "record", "--no-open", "-o", output, str(process.pid), "--engine", "inspector", "-d", "600"],
                                       capture_output=True, text=True, timeout=120)
