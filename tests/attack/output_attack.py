@@ -107,7 +107,7 @@ class Output(attack.Attack):
 
     def test_a_recording_that_is_removed_is_told(self):
         out = self.folder / "x.nscope"
-        done = attack.run("record", "-o", out, "--no-open", "--", "sh", "-c", f"rm {out}", cwd=self.folder)
+        done = attack.run("record", "-o", out, "--no-open", "--", "sh", "-c", f"until rm {out} 2>/dev/null; do sleep 0.01; done", cwd=self.folder)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, "removed or replaced.*the recording is in")
         [kept] = self.folder.glob("nodescope-*.nscope")
