@@ -95,6 +95,7 @@ void LoopWatch::read_all() {
   std::erase_if(loops_, [this](const std::unique_ptr<Watched>& watched) {
     if (read(*watched)) return false;
     lost_.push_back(watched->thread);
+    last_status_.push_back({watched->thread, watched->tracker.take_ticks(), 0});
     return true;
   });
 }
@@ -170,7 +171,7 @@ std::vector<LoopTurn> LoopWatch::take_turns() {
 
 std::vector<LoopStatus> LoopWatch::take_status() {
   const std::scoped_lock lock(mutex_);
-  std::vector<LoopStatus> all;
+  std::vector<LoopStatus> all = std::exchange(last_status_, {});
   for (const auto& watched : loops_)
     all.push_back({watched->thread, watched->tracker.take_ticks(), watched->tracker.busy_for_ns()});
   return all;

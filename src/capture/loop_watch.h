@@ -60,7 +60,7 @@ class LoopWatch {
 
   // Long turns that ended since the last call, by time.
   std::vector<LoopTurn> take_turns();
-  // What each loop did since the last call.
+  // What each loop did since the last call, also those that have ended since.
   std::vector<LoopStatus> take_status();
   // Threads whose loops were found since the last call.
   std::vector<LoopThread> take_found();
@@ -85,7 +85,8 @@ class LoopWatch {
   std::vector<pid_t> asked_;
   std::vector<std::unique_ptr<Watched>> loops_;
   std::vector<LoopTurn> turns_;
-  std::vector<LoopThread> lost_;  // cannot be read any more
+  std::vector<LoopThread> lost_;         // cannot be read any more
+  std::vector<LoopStatus> last_status_;  // of these
   std::vector<LoopThread> found_;
   std::size_t seen_ = 0;
   Diagnostics diagnostics_;

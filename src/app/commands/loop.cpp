@@ -77,7 +77,7 @@ class LoopRun {
     if (auto told = tell_stalls(); !told) return told;
     clear_line();
     print_diagnostics(session_.profile().diagnostics, "loop");
-    return options_.json ? Result<void>() : print(summary(Clock::now() - begin));
+    return options_.json ? tell_ticks() : print(summary(Clock::now() - begin));
   }
 
   std::uint64_t stalls() const { return stalls_; }
