@@ -58,11 +58,16 @@ function warm(n) { return hot(n) + hot(n); }
 function cool(times) { let n = 0; for (let i = 0; i < times; i++) { LARGE } return n; }
 function never() { return 1; }
 function work() { warm(300); cool(200); }
-setTimeout(() => {
+const opening = setInterval(() => {
+  if (!require('inspector').url()) return;
+  clearInterval(opening);
+  setTimeout(begin, 1500);
+}, 20);
+function begin() {
   function late(n) { if (n < 0) { never(); } return n * 2; }
   function later(n) { return late(n) + 1; }
   setInterval(() => { for (let i = 0; i < 500; i++) later(i); }, 1);
-}, 1500);
+}
 const timer = setInterval(() => { for (let i = 0; i < 20; i++) work(); }, 1);
 process.on('SIGTERM', () => process.exit(0));
 setTimeout(() => console.log('ready'), 300);
