@@ -27,9 +27,9 @@ def included_files():
     included = {}
     for entry in listing.split("\n\n"):
         paths = [(BUILD / line.strip()).resolve() for line in entry.splitlines()[1:]]
-        ours = {path for path in paths if path.is_relative_to(ROOT) or path.is_relative_to(BUILD)}
-        if paths and paths[0] in ours:
-            included.setdefault(paths[0], set()).update(ours)
+        ours = [path for path in paths if path.is_relative_to(ROOT) or path.is_relative_to(BUILD)]
+        if ours:  # what is compiled comes first
+            included.setdefault(ours[0], set()).update(ours)
     return included
 
 

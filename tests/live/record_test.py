@@ -469,7 +469,8 @@ class RecordAnything(unittest.TestCase):
                     pathlib.Path(f"/tmp/perf-{process.pid}.map").unlink(missing_ok=True)
                 stacks = [[f["function"] for f in s[4]] for s in seen.samples() if any(f["kind"] == "wasm" for f in s[4])]
                 self.assertGreater(len(stacks), 100)
-                named = [s for s in stacks if "fib" in s and "[wasm]" not in s]
+                # Calls lead through a table of jumps, of which no map tells.
+                named = [s for s in stacks if "fib" in s and "[wasm]" not in s[1:]]
                 self.assertGreater(len(named), 0.99 * len(stacks))
 
     def test_threads_are_named(self):
