@@ -35,7 +35,8 @@ Result<ForeignFiles*> ProcessSources::files_of(pid_t pid) {
 bool ProcessSources::differs_elsewhere(const ForeignFiles& own, const std::vector<pid_t>& others,
                                        const std::string& path, std::uint64_t limit,
                                        const std::string& text) {
-  const FileRights rights = own.rights();
+  // A copy, because files_of() may let go of `own`.
+  const FileRights rights = own.rights();  // NOLINT(performance-unnecessary-copy-initialization)
   std::vector<FileRights> seen;
   for (const pid_t pid : others) {
     const auto files = files_of(pid);
