@@ -130,9 +130,9 @@ LabelId LabelTable::add_name(std::string_view text) {
 
 LabelId LabelTable::add_copy(LabelId id) {
   const LabelId copy{labels_.size()};
-  labels_.push_back(Label(labels_[id.index()]));
-  parts_.push_back(LabelParts(parts_[id.index()]));
-  sources_.push_back(LabelSource(sources_[id.index()]));
+  labels_.push_back(labels_[id.index()]);
+  parts_.push_back(parts_[id.index()]);
+  sources_.push_back(sources_[id.index()]);
   return copy;
 }
 
