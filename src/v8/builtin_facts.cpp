@@ -33,18 +33,16 @@ Builtins read_builtins(const ElfFile& file) {
     const ElfSymbol symbol = symbols[i];
     const std::string_view name = symbols.name(symbol);
     const FileAddress address{symbol.value};
+    const bool is_data_data = name == "v8_Default_embedded_blob_data_data_";
     if (name.starts_with(kPrefix) && builtins.by_name.size() < kMaxBuiltins) {
       builtins.by_name.emplace(name.substr(kPrefix.size()), address);
-    } else if (name == "v8_Default_embedded_blob_code_data_") {
+    } else if (name == "v8_Default_embedded_blob_code_data_" ||
+               (name == "v8_Default_embedded_blob_code_" && !is_data_itself)) {
       builtins.code = address;
-    } else if (name == "v8_Default_embedded_blob_data_data_") {
-      builtins.data = address;
-      is_data_itself = true;
-    } else if (name == "v8_Default_embedded_blob_code_" && !is_data_itself) {
-      builtins.code = address;
-    } else if (name == "v8_Default_embedded_blob_data_" && !is_data_itself) {
+    } else if (is_data_data || (name == "v8_Default_embedded_blob_data_" && !is_data_itself)) {
       builtins.data = address;
     }
+    is_data_itself = is_data_itself || is_data_data;
   }
   return builtins;
 }
