@@ -7,7 +7,7 @@ const kSeverity = { info: 'Note', warning: 'Warning', error: 'Error' } as const;
 export function AboutDialog({ close }: { close: () => void }) {
   const { about } = useStore();
   const { taken, shown, lost, other_events: others } = about.accounting;
-  const threads = about.threads.filter(({ samples, tid }) => samples > 0 || tid !== 0);
+  const threads = about.threads.filter(({ samples }) => samples > 0); // as info has them
   const rows: [string, string][] = [
     ['File', about.name],
     ['Length', about.has_times ? duration(about.duration_ns) : about.accounting.taken > 1 ? 'not known: its samples have no times' : 'not known'],
