@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "model/name_marks.h"
+
 namespace nodescope {
 
 namespace {
@@ -82,9 +84,19 @@ bool is_node_file(std::string_view file) {
   return std::ranges::binary_search(kBareNodeFiles, file.substr(0, file.size() - 3));
 }
 
-CodeOrigin origin_of_script(std::string_view function, std::string_view file) {
+// What webpack puts around modules: "webpack://app/webpack/bootstrap".
+bool is_webpack_runtime(std::string_view file) {
+  constexpr std::string_view kScheme = "webpack://";
+  if (!file.starts_with(kScheme)) return false;
+  const std::size_t host = file.find('/', kScheme.size());
+  return host != std::string_view::npos && file.substr(host).starts_with("/webpack/");
+}
+
+CodeOrigin origin_of_script(std::string_view function, std::string_view file, std::string_view module) {
   if (const std::string_view package = package_of_file(file); !package.empty())
     return {Origin::kPackage, package};
+  if (is_webpack_runtime(file)) return {Origin::kPackage, "webpack"};
+  if (module == kIgnoredModule) return {Origin::kPackage, kIgnoredModule};
   if (is_node_file(file)) return {Origin::kNode, {}};
   if (file.empty() && function == kNodeInternals) return {Origin::kNode, {}};
   if (file.empty() && function.starts_with(kPackagePrefix)) {
@@ -120,7 +132,8 @@ CodeOrigin origin_of(const Profile& profile, const Frame& frame) {
   switch (frame.kind) {
     case FrameKind::kJs:
     case FrameKind::kWasm:
-      return origin_of_script(profile.text(frame.function), profile.text(frame.file));
+      return origin_of_script(profile.text(frame.function), profile.text(frame.file),
+                              profile.text(frame.module));
     case FrameKind::kBuiltin:
       return {Origin::kBuiltin, {}};
     case FrameKind::kRegExp:

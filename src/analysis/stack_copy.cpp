@@ -23,6 +23,7 @@ class StackCopier {
       frame.function = copy(frame.function);
       frame.file = copy(frame.file);
       frame.module = copy(frame.module);
+      frame.generated = copy(frame.generated);
       copied = into_.frames.intern(frame);
     }
     return *copied;

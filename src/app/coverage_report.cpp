@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/text.h"
-#include "capture/source_names.h"
 #include "json/writer.h"
 #include "os/foreign_files.h"
+#include "source_maps/source_names.h"
 #include "target/live_process.h"
 
 namespace nodescope {

@@ -16,10 +16,12 @@ namespace nodescope {
 
 namespace {
 
-Result<Profile> read_with_progress(std::unique_ptr<ByteSource> source) {
+Result<Profile> read_with_progress(std::unique_ptr<ByteSource> source, const SourceMapOptions& maps) {
   Result<Profile> profile = fail(ErrorCode::kSystem, "not read");
   with_read_options(*source,
                     [&](const ReadOptions& options) { profile = read_profile(std::move(source), options); });
+  if (!profile) return profile;
+  if (auto mapped = map_to_sources(*profile, maps); !mapped) return std::unexpected(mapped.error());
   return profile;
 }
 
@@ -60,29 +62,29 @@ void with_read_options(const ByteSource& source, const std::function<void(const 
   work({&files, &progress, available_cores()});
 }
 
-Result<Profile> read_input_quietly(const std::string& path) {
+Result<Profile> read_input_quietly(const std::string& path, const SourceMapOptions& maps) {
   auto source = open_input(path);
   if (!source) return std::unexpected(source.error());
-  return read_with_progress(std::move(*source));
+  return read_with_progress(std::move(*source), maps);
 }
 
-Result<Profile> read_input(const std::string& path) {
+Result<Profile> read_input(const std::string& path, const SourceMapOptions& maps) {
   auto source = open_input(path);
   if (!source) return std::unexpected(source.error());
-  return read_input(std::move(*source));
+  return read_input(std::move(*source), maps);
 }
 
-Result<Profile> read_input(std::unique_ptr<ByteSource> source) {
+Result<Profile> read_input(std::unique_ptr<ByteSource> source, const SourceMapOptions& maps) {
   const std::string name(source->name());
-  auto profile = read_with_progress(std::move(source));
+  auto profile = read_with_progress(std::move(source), maps);
   if (profile) print_diagnostics(profile->diagnostics, name);
   return profile;
 }
 
-Result<Profile> read_inputs(const std::vector<std::string>& paths) {
-  auto profile = read_input(paths.empty() ? "-" : paths.front());
+Result<Profile> read_inputs(const std::vector<std::string>& paths, const SourceMapOptions& maps) {
+  auto profile = read_input(paths.empty() ? "-" : paths.front(), maps);
   for (std::size_t i = 1; profile && i < paths.size(); ++i) {
-    const auto next = read_input(paths[i]);
+    const auto next = read_input(paths[i], maps);
     if (!next) return std::unexpected(next.error());
     append(*profile, *next);
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/source_map_options.h"
 #include "base/byte_source.h"
 #include "base/result.h"
 #include "formats/format.h"
@@ -27,15 +28,16 @@ std::string joined_names(const std::vector<std::string>& paths);
 // Calls `work` with options that find symbols on this machine and show progress on a terminal.
 void with_read_options(const ByteSource& source, const std::function<void(const ReadOptions&)>& work);
 
-// Reads a profile of any format, then tells on standard error what was lost or doubtful.
-Result<Profile> read_input(const std::string& path);
-Result<Profile> read_input(std::unique_ptr<ByteSource> source);
+// Reads a profile of any format and leads its frames to their sources, then tells on standard error what was
+// lost or doubtful.
+Result<Profile> read_input(const std::string& path, const SourceMapOptions& maps);
+Result<Profile> read_input(std::unique_ptr<ByteSource> source, const SourceMapOptions& maps);
 
 // Without that: for a command that shows the diagnostics itself.
-Result<Profile> read_input_quietly(const std::string& path);
+Result<Profile> read_input_quietly(const std::string& path, const SourceMapOptions& maps);
 
 // All of them as one profile; standard input where none is named.
-Result<Profile> read_inputs(const std::vector<std::string>& paths);
+Result<Profile> read_inputs(const std::vector<std::string>& paths, const SourceMapOptions& maps);
 
 // Warnings and errors, a line each, on standard error.
 void print_diagnostics(const Diagnostics& diagnostics, const std::string& path);

@@ -7,6 +7,7 @@
 
 #include "app/coverage_report.h"
 #include "app/input.h"
+#include "app/live_source_maps.h"
 #include "app/note.h"
 #include "app/output.h"
 #include "app/status_line.h"
@@ -158,11 +159,14 @@ Result<Recorded> record_by_inspector(InspectorRecording wanted) {
   const auto writer = writer_of_recording(wanted.output);
   if (!writer) return std::unexpected(writer.error());
   wanted.options.keep_originals = is_v8s_own(wanted.output, wanted.options.profile);
+  LiveSourceMaps maps(wanted.maps);
+  maps.remember(wanted.pids);
   InspectorSession session(wanted.options);
   const auto course = run(session, wanted);
   if (!course) return std::unexpected(course.error());
   Profile profile = session.take_profile();
   profile.facts["engine"] = "inspector";
+  if (auto mapped = maps.apply(profile); !mapped) note("nodescope: {}\n", mapped.error().message);
   const auto originals = session.take_originals();
   const ViewOptions view{.name = display_names({wanted.output}).front()};
   auto written = originals.empty() ? write_as(*writer, profile, view, wanted.output)

@@ -18,6 +18,7 @@ struct InspectorRecording {
   std::optional<InspectorAddress> address;  // instead of a pid
   double seconds = 0;
   std::string output;
+  SourceMapOptions maps;
 };
 
 // Records by V8's own profilers until the time is over, Ctrl-C comes or the processes have ended, puts their

@@ -12,6 +12,7 @@
 #include "app/function_report.h"
 #include "app/headline.h"
 #include "app/input.h"
+#include "app/live_source_maps.h"
 #include "app/note.h"
 #include "app/status_line.h"
 #include "app/turns_summary.h"
@@ -96,7 +97,8 @@ std::string status_text(const SamplingSession& session, double elapsed, std::uin
 }
 
 RecordingEnd run_until_end(SamplingSession& session, const RecorderOptions& options,
-                           const std::function<bool()>& has_ended, RecordingFile* file) {
+                           const std::function<bool()>& has_ended, RecordingFile* file,
+                           LiveSourceMaps& maps) {
   const InterruptRequest interrupt;
   StatusLine status(options.seconds, [&, cpu_begin_ns = own_cpu_ns()](double elapsed) {
     return status_text(session, elapsed, cpu_begin_ns);
@@ -105,6 +107,7 @@ RecordingEnd run_until_end(SamplingSession& session, const RecorderOptions& opti
   auto last_chunk = begin;
   auto chunk_interval = kFirstChunk;
   if (file != nullptr) file->append(session);
+  maps.remember(session.targets());
   while (!interrupt.requested()) {
     if (options.seconds && seconds_since(begin) >= *options.seconds) return RecordingEnd::kTimeOver;
     interrupt.sleep_ms(session.poll_milliseconds());
@@ -116,6 +119,7 @@ RecordingEnd run_until_end(SamplingSession& session, const RecorderOptions& opti
       last_chunk = Clock::now();
       chunk_interval = std::min(2 * chunk_interval, kChunkInterval);
       if (file != nullptr) file->append(session);
+      maps.remember(session.targets());
       // Ctrl-C reaches a command that shares our terminal too.
       if (has_ended() && !interrupt.requested()) return RecordingEnd::kTargetsEnded;
     }
@@ -125,10 +129,11 @@ RecordingEnd run_until_end(SamplingSession& session, const RecorderOptions& opti
 }
 
 RecordingCourse run_session(SamplingSession& session, const RecorderOptions& options,
-                            const std::function<bool()>& has_ended, RecordingFile* file) {
+                            const std::function<bool()>& has_ended, RecordingFile* file,
+                            LiveSourceMaps& maps) {
   const auto begin = Clock::now();
   RecordingCourse course;
-  course.end = run_until_end(session, options, has_ended, file);
+  course.end = run_until_end(session, options, has_ended, file, maps);
   course.seconds = seconds_since(begin);
   course.wanted_seconds = options.seconds;
   session.finish();
@@ -144,6 +149,10 @@ RecordingCourse run_session(SamplingSession& session, const RecorderOptions& opt
   course.cpu_ns = session.cpu_ns();
   course.period_ns = session.period_ns();
   return course;
+}
+
+void apply_maps(LiveSourceMaps& maps, Profile& profile) {
+  if (auto mapped = maps.apply(profile); !mapped) note("nodescope: {}\n", mapped.error().message);
 }
 
 }  // namespace
@@ -202,7 +211,8 @@ Result<Recorded> record(SamplingSession& session, const RecorderOptions& options
         "nodescope: without the kernel's frames: this user may not sample it "
         "(sysctl kernel.perf_event_paranoid=1, CAP_PERFMON, or root)\n");
   }
-  RecordingCourse course = run_session(session, options, has_ended, file ? &*file : nullptr);
+  LiveSourceMaps maps(options.maps);
+  RecordingCourse course = run_session(session, options, has_ended, file ? &*file : nullptr, maps);
   if (file) {
     const bool was_rotated = !file->sums().empty();
     if (auto written = file->finish(session.profile()); !written)
@@ -213,9 +223,12 @@ Result<Recorded> record(SamplingSession& session, const RecorderOptions& options
       recorded.profile.samples = {};
       recorded.sums.put_into(recorded.profile);
     }
+    // The file has the code that ran; whoever reads it applies the maps.
+    apply_maps(maps, recorded.profile);
     return recorded;
   }
   Profile profile = session.take_profile();
+  apply_maps(maps, profile);
   const ViewOptions view{.name = display_names({options.output}).front()};
   if (auto written = write_as(*writer, profile, view, options.output); !written)
     return std::unexpected(keep_elsewhere(profile, written.error()));

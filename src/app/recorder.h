@@ -7,6 +7,7 @@
 
 #include "app/recording_end.h"
 #include "app/recording_sums.h"
+#include "app/source_map_options.h"
 #include "app/views.h"
 #include "base/result.h"
 #include "capture/sampling_session.h"
@@ -27,6 +28,7 @@ struct RecorderOptions {
   std::optional<double> seconds;  // nothing: until the processes end or the user interrupts
   std::string output;             // a .nscope file grows while it is recorded; others are written at the end
   bool has_sources = false;       // it is its owner's alone
+  SourceMapOptions maps = {};
 };
 
 // What a user who waits is told about a recording.

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "capture/source_keeper.h"
-#include "capture/source_map.h"
-#include "capture/source_names.h"
 #include "os/file.h"
+#include "source_maps/map_location.h"
+#include "source_maps/source_names.h"
 
 namespace nodescope {
 
@@ -24,13 +24,47 @@ Result<std::string> read_source(const std::optional<std::string>& path, std::uin
   return content;
 }
 
+// "/app/dist/main.js" of "t /app/dist/main.js:1:4821".
+std::string_view file_of_generated(std::string_view generated) {
+  const std::size_t begin = std::min(generated.find(" /"), generated.find(" file:///"));
+  if (begin == std::string_view::npos) return {};
+  generated.remove_prefix(begin + 1);
+  for (int i = 0; i < 2; ++i) generated = generated.substr(0, generated.rfind(':'));
+  return generated;
+}
+
+// A source map can name any file: what it leads to has to be of the same project.
+bool may_be_read(const Profile& profile, const Frame& frame) {
+  const std::string_view file = profile.text(frame.file);
+  if (file.empty() || file.contains('\0')) return false;
+  return frame.generated == StringId{} ||
+         may_be_original(file_of_generated(profile.text(frame.generated)), file);
+}
+
+// What the frames were made from, where maps have led to it.
+std::unordered_set<std::string_view> mapped_sources(const Profile& profile) {
+  std::unordered_set<std::string_view> names;
+  for (std::size_t i = 0; i < profile.frames.size(); ++i) {
+    const Frame& frame = profile.frames[FrameId{i}];
+    if (frame.generated != StringId{}) names.insert(profile.text(frame.file));
+  }
+  return names;
+}
+
+bool was_recorded_with_sources(const Profile& profile) {
+  const auto mapped = mapped_sources(profile);
+  return std::ranges::any_of(
+      profile.sources, [&](const SourceText& source) { return !mapped.contains(profile.text(source.file)); });
+}
+
 }  // namespace
 
 void SourceFiles::add(const Profile& profile) {
   if (profile.facts.contains("container")) return;
   for (std::size_t i = 0; i < profile.frames.size(); ++i) {
-    const std::string_view file = profile.text(profile.frames[FrameId{i}].file);
-    if (file.empty() || file.contains('\0')) continue;
+    const Frame& frame = profile.frames[FrameId{i}];
+    if (!may_be_read(profile, frame)) continue;
+    const std::string_view file = profile.text(frame.file);
     if (names_.emplace(file).second) folders_.emplace(folder_of_source(file));
   }
 }
@@ -65,7 +99,7 @@ std::vector<std::string> SourceFiles::originals_of(const std::string& generated)
 }
 
 void keep_sources_of_disk(Profile& profile) {
-  if (!profile.sources.empty()) return;
+  if (was_recorded_with_sources(profile)) return;
   if (profile.facts.contains("container")) {
     profile.diagnostics.info("source files that were not kept", "those of a container are not on this disk");
     return;

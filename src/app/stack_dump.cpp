@@ -154,6 +154,10 @@ void write_place(json::Writer& json, const Frame& place) {
   number("column", place.column);
 }
 
+void write_generated(json::Writer& json, const Profile& profile, const Frame& frame) {
+  if (frame.generated != StringId{}) json.key("generated").string(profile.text(frame.generated));
+}
+
 void write_caller(json::Writer& json, const Profile& profile, const DumpedCaller& caller) {
   const Frame& frame = profile.frames[caller.frame];
   const std::string_view function = function_of(profile, frame, false);
@@ -167,6 +171,7 @@ void write_caller(json::Writer& json, const Profile& profile, const DumpedCaller
     json.key("function").string(function);
     write_optional(json, "file", profile.text(frame.file));
     write_place(json, frame);
+    write_generated(json, profile, frame);
     json.key("sure").boolean(caller.sure);
   }
   json.end_object();
@@ -179,6 +184,7 @@ void write_frame(json::Writer& json, const Profile& profile, const DumpedFrame& 
   json.key("function").string(words.function);
   write_optional(json, "file", words.file);
   write_place(json, words.place);
+  write_generated(json, profile, words.place);
   write_optional(json, "tier", word_of(words.place.tier));
   json.key("inlined").boolean(words.place.inlined);
   json.key("sure").boolean(frame.sure);
@@ -227,12 +233,25 @@ Result<void> write_json(const ProcessDump& dump, ByteSink& sink) {
   return json.finish();
 }
 
+// Of what is told about it, a dump says what went wrong.
+Result<void> lead_to_sources(Profile& profile, const StackDumpOptions& options) {
+  if (!options.lead_to_sources) return {};
+  Diagnostics told = std::exchange(profile.diagnostics, {});
+  if (auto led = options.lead_to_sources(profile); !led) return led;
+  for (const Diagnostic& entry : profile.diagnostics.entries()) {
+    if (entry.severity != Severity::kInfo) told.add(entry.severity, entry.what, entry.example, entry.count);
+  }
+  profile.diagnostics = std::move(told);
+  return {};
+}
+
 }  // namespace
 
 Result<void> write_stack_dump(v8::ProcessView& view, const StackDumpOptions& options, Diagnostics diagnostics,
                               ByteSink& sink) {
-  const auto dump = take_process_dump(view, options.dump, std::move(diagnostics));
+  auto dump = take_process_dump(view, options.dump, std::move(diagnostics));
   if (!dump) return std::unexpected(dump.error());
+  if (auto led = lead_to_sources(dump->profile, options); !led) return led;
   return options.json ? write_json(*dump, sink) : sink.write(dump_text(*dump, options.title));
 }
 

@@ -4,13 +4,11 @@
 
 #include "base/text.h"
 #include "formats/symbol_name.h"
+#include "model/name_marks.h"
 
 namespace nodescope {
 
 namespace {
-
-// Before the name of a function that waits for the one above it, as V8 prints it in its stacks.
-constexpr std::string_view kAsyncMark = "async ";
 
 constexpr std::size_t kMaxNativeFrames = 1 << 20;
 

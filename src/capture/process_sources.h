@@ -19,6 +19,9 @@ namespace nodescope {
 // can name any file of the machine.
 class ProcessSources {
  public:
+  // What was opened while a process ran can be read when it has ended.
+  void remember(pid_t pid) { static_cast<void>(files_of(pid)); }
+
   // The file that process `namer` names.  kNotFound if it has none; kUnsupported if one of `others`, in
   // another container, has a different one, because a profile does not tell whose frame is whose.  One that
   // was changed after its process began is noted: lines may be those of another text.

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "capture/source_map.h"
-#include "capture/source_names.h"
+#include "source_maps/map_location.h"
+#include "source_maps/source_names.h"
 
 namespace nodescope {
 
@@ -74,7 +74,7 @@ void SourceKeeper::keep_originals(Profile& profile, const std::string& name, con
 const std::string* SourceKeeper::keep(Profile& profile, std::string_view name, const Read& read,
                                       const Rule& rule) {
   const auto path = path_of_source(name);
-  if (!path || kept_.contains(std::string(name)) ||
+  if (!path || kept_.contains(std::string(name)) || profile.find_source(name) != nullptr ||
       !tried_.emplace(fmt::format("{} {}", asker_, name)).second)
     return nullptr;
   auto file = read(*path, std::min(kMaxFileBytes, kMaxAllBytes - bytes_));

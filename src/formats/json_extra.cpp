@@ -12,6 +12,8 @@ bool FrameExtra::read_member(Reader& reader, std::string_view key, Profile& prof
     if (const auto name = reader.string()) tier = js_tier_of(*name).value_or(JsTier::kNone);
   } else if (key == "module") {
     module = read_interned(reader, profile);
+  } else if (key == "generated") {
+    generated = read_interned(reader, profile);
   } else if (key == "inlined") {
     inlined = reader.boolean().value_or(false);
   } else if (key == "function_line") {
@@ -28,6 +30,7 @@ void write_frame_extra(Writer& writer, const Profile& profile, const Frame& fram
   writer.key("kind").string(to_string(frame.kind));
   if (frame.tier != JsTier::kNone) writer.key("tier").string(to_string(frame.tier));
   if (frame.module != StringId{}) writer.key("module").string(profile.text(frame.module));
+  if (frame.generated != StringId{}) writer.key("generated").string(profile.text(frame.generated));
   if (frame.inlined) writer.key("inlined").boolean(true);
   if (frame.function_line != 0) writer.key("function_line").count(frame.function_line);
   if (frame.function_column != 0) writer.key("function_column").count(frame.function_column);

@@ -18,6 +18,7 @@ struct FrameExtra {
   std::optional<FrameKind> kind;
   JsTier tier = JsTier::kNone;
   StringId module;
+  StringId generated;
   bool inlined = false;
   std::uint32_t function_line = 0;
   std::uint32_t function_column = 0;

@@ -16,6 +16,7 @@ void append_as(Profile& into, const Profile& from, ThreadId unknown_thread) {
     frame.function = strings[frame.function.index()];
     frame.file = strings[frame.file.index()];
     frame.module = strings[frame.module.index()];
+    frame.generated = strings[frame.generated.index()];
     frames[i] = into.frames.intern(frame);
   }
 

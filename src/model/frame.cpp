@@ -41,13 +41,20 @@ std::uint64_t FrameHash::operator()(const Frame& frame) const {
   const std::uint64_t function =
       mix(pair(frame.function_line, frame.function_column) ^ names, 0x589965CC75374CC3u);
   const std::uint64_t place = mix(pair(frame.line, frame.column) ^ function, 0xE7037ED1A0B428DBu);
-  return mix(pair(frame.module.value, flags) ^ place, 0x8EBC6AF09C88C6E3u);
+  return mix(pair(frame.module.value ^ frame.generated.value << 8, flags) ^ place, 0x8EBC6AF09C88C6E3u);
 }
 
 FrameId FrameTable::intern(const Frame& frame) {
   const auto [entry, added] = ids_.try_emplace(frame, FrameId{frames_.size()});
   if (added) frames_.push_back(frame);
   return entry->second;
+}
+
+bool FrameTable::replace(FrameId id, const Frame& frame) {
+  if (!ids_.try_emplace(frame, id).second) return false;
+  ids_.erase(frames_[id.index()]);
+  frames_[id.index()] = frame;
+  return true;
 }
 
 }  // namespace nodescope

@@ -34,6 +34,8 @@ struct Frame {
   StringId function;
   StringId file;
   StringId module;  // the binary or library: "/usr/bin/node", "[kernel.kallsyms]"
+  // Where it ran, if a source map has led from there to here: "t /app/dist/main.js:1:4821".
+  StringId generated;
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   // Where the function begins, if that is known besides the place in it; otherwise line and column may be the
@@ -63,6 +65,8 @@ struct FrameHash {
 class FrameTable {
  public:
   FrameId intern(const Frame& frame);
+  // False, and nothing is changed, if there is such a frame already.
+  bool replace(FrameId id, const Frame& frame);
   const Frame& operator[](FrameId id) const { return frames_[id.index()]; }
   std::size_t size() const { return frames_.size(); }
 

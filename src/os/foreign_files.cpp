@@ -136,6 +136,15 @@ Result<ForeignFiles> ForeignFiles::open(pid_t pid) {
   return ForeignFiles(std::move(*rights), std::move(root));
 }
 
+Result<ForeignFiles> ForeignFiles::of_user(const User& user) {
+  FileDescriptor root(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!root.is_open()) return fail_errno(errno, "opening /");
+  FileRights rights;
+  rights.user = user.uid;
+  rights.group = user.gid;
+  return ForeignFiles(std::move(rights), std::move(root));
+}
+
 ForeignFiles::ForeignFiles(ForeignFiles&& other) noexcept
     : rights_(std::move(other.rights_)),
       root_(std::move(other.root_)),

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "os/file.h"
 #include "os/procfs.h"
+#include "os/user.h"
 
 namespace nodescope {
 
@@ -44,6 +45,8 @@ class ForeignFiles {
  public:
   // Remembers the process's root folder: it stays what it was when the process ends.
   static Result<ForeignFiles> open(pid_t pid);
+  // As a program of `user` would, which has no other group than theirs: only root can.
+  static Result<ForeignFiles> of_user(const User& user);
   ForeignFiles(ForeignFiles&& other) noexcept;
   ForeignFiles& operator=(ForeignFiles&&) = delete;
   ~ForeignFiles();

@@ -8,6 +8,7 @@
 
 #include "page/reply.h"
 #include "page/views.h"
+#include "source_maps/apply.h"
 
 namespace nodescope::page {
 
@@ -49,6 +50,9 @@ std::string Session::open(std::span<const std::byte> file, std::string_view name
                           recording::Decompress decompress) {
   auto profile = recording::read_recording(file, name, decompress, nullptr);
   if (!profile) return error_reply(profile.error().message);
+  // Those that the recording has with it.
+  const auto fact = profile->facts.find(std::string(kSourceMapsFact));
+  if (fact == profile->facts.end() || fact->second != kSourceMapsOff) apply_source_maps(*profile, {});
   add(std::string(name), std::move(*profile));
   return write_reply(OpenReply{recordings_.size() - 1, recordings_.back()->profile.samples.size()});
 }

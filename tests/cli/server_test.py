@@ -418,7 +418,7 @@ class Process(ServerTest):
         with subprocess.Popen([shell, "-c", f"'{PROGRAM}' view '{self.profile}'; true"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               env={"PATH": os.environ["PATH"], "DISPLAY": "localhost:10.0"}, start_new_session=True) as process:
             port = re.match(r"http://127\.0\.0\.1:(\d+)/", process.stdout.readline()).group(1)
-            hint = process.stderr.readline() + process.stderr.readline()
+            hint = "".join(process.stderr.readline() for _ in range(3))
             os.killpg(process.pid, signal.SIGTERM)
         self.assertIn(f"ssh -N -L {port}:127.0.0.1:{port} ", hint)
 

@@ -7,7 +7,7 @@ class Recording:
     """What `nodescope record` wrote, through its own JSON."""
 
     def __init__(self, nodescope, path):
-        done = subprocess.run([nodescope, "convert", path, "--to", "json", "-o", "-"], capture_output=True, timeout=120)
+        done = subprocess.run([nodescope, "convert", path, "--no-source-maps", "--to", "json", "-o", "-"], capture_output=True, timeout=120)
         if done.returncode != 0:
             raise AssertionError(done.stderr.decode())
         self.profile = json.loads(done.stdout)

@@ -23,6 +23,7 @@ struct Options {
   std::string output = "-";
   CollapseOptions collapse;
   bool all = false;
+  SourceMapOptions maps;
 };
 
 Result<void> collapse_text(ByteSource& source, const Options& options, ByteSink& sink) {
@@ -46,14 +47,17 @@ Result<void> collapse_text(ByteSource& source, const Options& options, ByteSink&
   return {};
 }
 
-Result<Profile> read_any(std::unique_ptr<ByteSource> source, bool name_unknown_by_address) {
+Result<Profile> read_any(std::unique_ptr<ByteSource> source, bool name_unknown_by_address,
+                         const SourceMapOptions& maps) {
   const std::string name(source->name());
   Result<Profile> profile;
   with_read_options(*source, [&](ReadOptions read) {
     read.name_unknown_by_address = name_unknown_by_address;
     profile = read_profile(std::move(source), read);
   });
-  if (profile) print_diagnostics(profile->diagnostics, name);
+  if (!profile) return profile;
+  if (auto mapped = map_to_sources(*profile, maps); !mapped) return std::unexpected(mapped.error());
+  print_diagnostics(profile->diagnostics, name);
   return profile;
 }
 
@@ -83,13 +87,13 @@ WriteOptions write_options_of(const CollapseOptions& options) {
 }
 
 Result<void> collapse_profile(std::unique_ptr<ByteSource> source, const CollapseOptions& options,
-                              ByteSink& sink) {
+                              const SourceMapOptions& maps, ByteSink& sink) {
   if (options.inlined || options.context || options.srcline) {
     return fail(ErrorCode::kUsage,
                 fmt::format("{}: --inline, --context and --srcline need perf script text", source->name()));
   }
   const std::string name(source->name());
-  auto profile = read_any(std::move(source), options.addrs);
+  auto profile = read_any(std::move(source), options.addrs, maps);
   if (!profile) return std::unexpected(profile.error());
   const auto selected = select_event(std::move(*profile), options.event_filter, name);
   if (!selected) return std::unexpected(selected.error());
@@ -105,7 +109,7 @@ Result<void> collapse(Options options) {
   const bool is_text = kPerfScriptFormat.recognise((*content)->head());
   return write_output(options.output, [&](ByteSink& sink) {
     return is_text ? collapse_text(**content, options, sink)
-                   : collapse_profile(std::move(*content), options.collapse, sink);
+                   : collapse_profile(std::move(*content), options.collapse, options.maps, sink);
   });
 }
 
@@ -136,6 +140,7 @@ void add_collapse_command(CLI::App& app, Run& run) {
       ->add_option("--event-filter", collapse_options.event_filter,
                    "The event to take; the first one if not given")
       ->type_name("EVENT");
+  add_source_map_options(*command, options->maps);
   command->footer("Example\n  perf script | nodescope collapse --all > out.folded");
   command->callback([options, &run] { run = [options] { return collapse(*options); }; });
 }

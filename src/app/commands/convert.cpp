@@ -25,6 +25,7 @@ struct Options {
   bool json = false;
   bool sources = false;
   SelectionOptions selection;
+  SourceMapOptions maps;
 };
 
 std::string writable_names() {
@@ -65,7 +66,9 @@ Result<void> print_summary(const std::string& path, const Writer& writer, const 
 Result<void> convert(const Options& options) {
   const auto writer = chosen_writer(options);
   if (!writer) return std::unexpected(writer.error());
-  auto profile = read_inputs(options.inputs);
+  SourceMapOptions maps = options.maps;
+  maps.keeps_texts = options.sources;
+  auto profile = read_inputs(options.inputs, maps);
   if (!profile) return std::unexpected(profile.error());
   auto selected = select(std::move(*profile), options.selection, joined_names(options.inputs));
   if (!selected) return std::unexpected(selected.error());
@@ -97,6 +100,7 @@ void add_convert_command(CLI::App& app, Run& run) {
       "--sources", options->sources,
       "Put the texts of JavaScript files into it, as they are on this disk (nscope, html, json)");
   add_selection_options(*command, options->selection);
+  add_source_map_options(*command, options->maps);
   command->footer(
       "Examples\n"
       "  nodescope convert perf.data -o profile.speedscope.json\n"

@@ -77,6 +77,7 @@ void add_core_command(CLI::App& app, Run& run) {
   command->add_option("--libs", options->libraries, "A folder with the libraries that it had mapped")
       ->type_name("FOLDER");
   add_core_options(*command, options->command);
+  add_source_map_options(*command, options->command.maps);
   command->footer(commands_text() +
                   "\nExamples\n"
                   "  nodescope core core.4711\n"

@@ -44,6 +44,7 @@ struct Options {
   std::vector<std::string> fail_if;
   FlameFlags flame;
   SelectionOptions selection;
+  SourceMapOptions maps;
 };
 
 DiffOptions diff_options(const Options& options) {
@@ -117,8 +118,9 @@ Result<void> write_svg(const Diff& diff, DiffTreeOptions tree, const FlameOption
   return {};
 }
 
-Result<Selected> read_side(const std::string& path, const SelectionOptions& selection) {
-  auto profile = read_input(path);
+Result<Selected> read_side(const std::string& path, const SelectionOptions& selection,
+                           const SourceMapOptions& maps) {
+  auto profile = read_input(path, maps);
   if (!profile) return std::unexpected(profile.error());
   return select(std::move(*profile), selection, joined_names({path}));
 }
@@ -154,9 +156,9 @@ Result<void> diff(const Options& options, int& exit_code) {
   if (!flame) return std::unexpected(flame.error());
   const auto rules = gate_rules(options);
   if (!rules) return std::unexpected(rules.error());
-  const auto before = read_side(options.before, options.selection);
+  const auto before = read_side(options.before, options.selection, options.maps);
   if (!before) return std::unexpected(before.error());
-  const auto after = read_side(options.after, options.selection);
+  const auto after = read_side(options.after, options.selection, options.maps);
   if (!after) return std::unexpected(after.error());
   const Diff result = derive_diff(before->profile, after->profile, diff_options(options));
   print_diagnostics(result.diagnostics(), options.after);
@@ -214,6 +216,7 @@ void add_diff_command(CLI::App& app, Run& run, int& exit_code) {
   command->add_flag("--json", options->json, "For programs");
   add_flame_flags(*command, options->flame);
   add_selection_options(*command, options->selection);
+  add_source_map_options(*command, options->maps);
   command->footer(
       "Examples\n"
       "  nodescope diff monday.nscope today.nscope\n"

@@ -4,6 +4,7 @@
 
 #include "app/commands/command.h"
 #include "app/help.h"
+#include "app/live_source_maps.h"
 #include "app/output.h"
 #include "app/stack_dump.h"
 #include "app/target_options.h"
@@ -22,6 +23,7 @@ struct Options {
   bool json = false;
   bool arguments = false;
   unsigned stop_timeout_ms = 50;
+  SourceMapOptions maps;
 };
 
 Result<void> run_dump(const Options& options) {
@@ -33,10 +35,13 @@ Result<void> run_dump(const Options& options) {
   if (!process) return std::unexpected(process.error());
   auto view = v8::ProcessView::open(std::move(*process), cache, diagnostics);
   if (!view) return std::unexpected(view.error());
+  LiveSourceMaps maps(options.maps);
+  maps.remember({*pid});
   const StackDumpOptions dump{
       .json = options.json,
       .dump = {.arguments = options.arguments,
-               .stop = {.deadline = std::chrono::milliseconds(options.stop_timeout_ms)}}};
+               .stop = {.deadline = std::chrono::milliseconds(options.stop_timeout_ms)}},
+      .lead_to_sources = [&maps](Profile& profile) { return maps.apply(profile); }};
   const auto write = [&](ByteSink& sink) {
     return write_stack_dump(**view, dump, std::move(diagnostics), sink);
   };
@@ -64,6 +69,7 @@ void add_dump_command(CLI::App& app, Run& run) {
            ->type_name("MS"),
       1, kMaxStopTimeoutMs);
   command->add_flag("--json", options->json, "For programs");
+  add_source_map_options(*command, options->maps);
   command->footer(
       "The process stands still for some milliseconds while its stacks are read; the output says for how "
       "long.\n\n"

@@ -21,6 +21,7 @@ struct Options {
   std::string output = "-";
   FlameFlags flame;
   SelectionOptions selection;
+  SourceMapOptions maps;
   bool reverse = false;
   bool flame_chart = false;
   bool by_thread = false;
@@ -42,7 +43,7 @@ CallTreeOptions tree_options(const Options& options) {
 Result<void> flame(const Options& options) {
   auto flame_options = parse_flame_flags(options.flame);
   if (!flame_options) return std::unexpected(flame_options.error());
-  auto profile = read_inputs(options.inputs);
+  auto profile = read_inputs(options.inputs, options.maps);
   if (!profile) return std::unexpected(profile.error());
   auto selected = select(std::move(*profile), options.selection, joined_names(options.inputs));
   if (!selected) return std::unexpected(selected.error());
@@ -77,6 +78,7 @@ void add_flame_command(CLI::App& app, Run& run) {
   command->add_flag("--split-tiers", options->split_tiers, "A function in several tiers is several boxes");
   add_flame_flags(*command, options->flame);
   add_selection_options(*command, options->selection);
+  add_source_map_options(*command, options->maps);
   command->footer(
       "Examples\n"
       "  nodescope flame perf.data -o flame.svg\n"

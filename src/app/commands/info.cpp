@@ -22,6 +22,7 @@ struct Options {
   std::string output = "-";
   bool json = false;
   SelectionOptions selection;
+  SourceMapOptions maps;
 };
 
 struct TimeSpan {
@@ -199,7 +200,7 @@ Result<void> write_json(const Selected& selected, const Contents& contents, Byte
 }
 
 Result<void> info(const Options& options) {
-  auto profile = read_input_quietly(options.input);
+  auto profile = read_input_quietly(options.input, options.maps);
   if (!profile) return std::unexpected(profile.error());
   auto selected = select(std::move(*profile), options.selection, joined_names({options.input}));
   if (!selected) return std::unexpected(selected.error());
@@ -220,6 +221,7 @@ void add_info_command(CLI::App& app, Run& run) {
       ->type_name("FILE");
   command->add_flag("--json", options->json, "For programs");
   add_selection_options(*command, options->selection);
+  add_source_map_options(*command, options->maps);
   command->footer("Example\n  nodescope info perf.data");
   command->callback([options, &run] { run = [options] { return info(*options); }; });
 }

@@ -41,6 +41,7 @@ struct Options {
   std::string url;
   bool allocations = false;
   bool coverage = false;
+  SourceMapOptions maps;
 
   bool wants_inspector() const { return engine == "inspector" || allocations || coverage || !url.empty(); }
 };
@@ -81,7 +82,7 @@ Result<Recorded> record_by_stops(const Options& options, const std::vector<pid_t
   if (auto attached = attach_all(session, pids); !attached) return std::unexpected(attached.error());
   note("nodescope: stops {} times a second, for less than a millisecond each, while a thread runs\n",
        kStopsFrequency);
-  return record(session, {options.seconds.value_or(kDefaultSeconds), output, options.sources},
+  return record(session, {options.seconds.value_or(kDefaultSeconds), output, options.sources, options.maps},
                 [&] { return !session.has_targets(); });
 }
 
@@ -89,7 +90,7 @@ Result<Recorded> record_processes(const Options& options, const std::vector<pid_
                                   const std::string& output) {
   SamplingSession session(sampling_options(options));
   if (auto attached = attach_all(session, pids); !attached) return std::unexpected(attached.error());
-  return record(session, {options.seconds.value_or(kDefaultSeconds), output, options.sources},
+  return record(session, {options.seconds.value_or(kDefaultSeconds), output, options.sources, options.maps},
                 [&] { return !session.has_targets(); });
 }
 
@@ -114,7 +115,7 @@ Result<Recorded> record_command(const Options& options, RecordedCommand& command
     command.exit_code = started.error().code == ErrorCode::kNotFound ? 127 : 126;
     return std::unexpected(started.error());
   }
-  auto recorded = record(session, {options.seconds, output, options.sources},
+  auto recorded = record(session, {options.seconds, output, options.sources, options.maps},
                          [&] { return program->exit_code().has_value(); });
   // That it was ended by Ctrl-C or by us is no failure.
   const bool interrupted = recorded && recorded->course.end == RecordingEnd::kInterrupted;
@@ -139,6 +140,7 @@ Result<InspectorRecording> inspector_recording(const Options& options, std::vect
   wanted.pids = std::move(pids);
   wanted.seconds = options.seconds.value_or(kDefaultSeconds);
   wanted.output = output;
+  wanted.maps = options.maps;
   if (!options.url.empty()) {
     auto address = parse_inspector_url(options.url);
     if (!address) return std::unexpected(address.error());
@@ -242,6 +244,7 @@ void add_record_command(CLI::App& app, Run& run, RecordedCommand& program) {
   command->add_flag(
       "--sources", options->sources,
       "Keep the texts of JavaScript files and their source maps in the recording (.nscope, .html)");
+  add_source_map_options(*command, options->maps);
   CLI::Option* off_cpu =
       command->add_flag("--off-cpu", options->off_cpu,
                         "Waiting instead of running: where threads are on no CPU, for how long and what for");

@@ -31,6 +31,7 @@ struct Options {
   bool stalls = false;
   std::string at_least = "50ms";
   SelectionOptions selection;
+  SourceMapOptions maps;
 };
 
 Result<FunctionTableOptions> table_options(const Options& options) {
@@ -134,7 +135,7 @@ Result<void> report_stalls(const Options& options) {
     return fail(ErrorCode::kUsage,
                 fmt::format("--at-least {}: not a time; write 50ms or 0.2s", options.at_least));
   }
-  auto profile = read_inputs(options.inputs);
+  auto profile = read_inputs(options.inputs, options.maps);
   if (!profile) return std::unexpected(profile.error());
   profile->samples.sort_by_time();
   const auto selection = selection_of(*profile, options.selection, joined_names(options.inputs));
@@ -155,7 +156,7 @@ Result<void> report(const Options& options) {
   if (options.stalls) return report_stalls(options);
   const auto table = table_options(options);
   if (!table) return std::unexpected(table.error());
-  auto profile = read_inputs(options.inputs);
+  auto profile = read_inputs(options.inputs, options.maps);
   if (!profile) return std::unexpected(profile.error());
   const std::string name = joined_names(options.inputs);
   const auto selection = selection_of(*profile, options.selection, name);
@@ -204,6 +205,7 @@ void add_report_command(CLI::App& app, Run& run) {
       ->type_name("TIME");
   command->add_flag("--json", options->json, "For programs");
   add_selection_options(*command, options->selection);
+  add_source_map_options(*command, options->maps);
   command->footer(
       "Examples\n"
       "  nodescope report perf.data --by package\n"

@@ -11,6 +11,7 @@
 #include "app/output.h"
 #include "app/recorder.h"
 #include "app/target_options.h"
+#include "app/top_sources.h"
 #include "app/top_view.h"
 #include "capture/sampling_session.h"
 #include "os/interrupt.h"
@@ -32,6 +33,7 @@ struct Options {
   unsigned count = 0;
   bool children = false;
   bool async = false;
+  SourceMapOptions maps;
 };
 
 class TopRun {
@@ -39,6 +41,8 @@ class TopRun {
   TopRun(SamplingSession& session, const Options& options)
       : session_(session),
         options_(options),
+        maps_(options.maps),
+        sources_(maps_),
         window_(Clock::now(), std::chrono::duration<double>(options.window_seconds)) {}
 
   // With a screen: until the user leaves; without: `count` tables, one after the other.
@@ -60,6 +64,7 @@ class TopRun {
       if (due && !session_.has_targets()) return show_end(std::move(screen));
       if (due) next = Clock::now() + interval();
       if (due) note_loops();
+      if (due) maps_.remember(session_.targets());
       if (due && !view_.paused)
         first_ = window_.first_sample(Clock::now(), session_.profile().samples.size());
       if (due && view_.paused && !changed) continue;
@@ -81,7 +86,9 @@ class TopRun {
 
   Result<void> show(FullScreen* screen) {
     const TopSize size{terminal_columns(), terminal_rows()};
-    const std::string text = top_text(session_.profile(), session_.counts(), view_, first_, size);
+    const std::size_t first = view_.since_begin ? 0 : first_;
+    const Profile window = sources_.window(session_.profile(), first);
+    const std::string text = top_text(window, session_.counts(), view_, 0, size);
     if (screen == nullptr)
       return write_output("-", [&](ByteSink& sink) { return sink.write(text + "\n\n"); });
     screen->show(text);
@@ -104,6 +111,8 @@ class TopRun {
 
   SamplingSession& session_;
   const Options& options_;
+  LiveSourceMaps maps_;
+  TopSources sources_;
   SampleWindow window_;
   TopView view_;
   std::size_t first_ = 0;
@@ -152,6 +161,7 @@ void add_top_command(CLI::App& app, Run& run) {
   command->add_flag("--children", options->children, "Also processes that are started from now on");
   command->add_flag("--async", options->async,
                     "Asynchronous callers (async handler) in place of what runs microtasks");
+  add_source_map_options(*command, options->maps);
   command->footer(
       "Keys: q leaves, s sorts, / filters, t shows threads, a shows all since the beginning, p pauses.\n"
       "It ends with the process. Without a terminal the tables are written one after the other.\n\n"

@@ -27,10 +27,12 @@ struct Options {
   bool no_open = false;
   bool sources = false;
   SelectionOptions selection;
+  SourceMapOptions maps;
 };
 
-Result<Profile> read_selected(const std::string& path, const SelectionOptions& selection) {
-  auto profile = read_input(path);
+Result<Profile> read_selected(const std::string& path, const SelectionOptions& selection,
+                              const SourceMapOptions& maps) {
+  auto profile = read_input(path, maps);
   if (!profile || selection == SelectionOptions{}) return profile;
   auto selected = select(std::move(*profile), selection, joined_names({path}));
   if (!selected) return std::unexpected(selected.error());
@@ -41,10 +43,12 @@ Result<void> write_report(const Options& options) {
   const std::vector<std::string> inputs = inputs_of(options.inputs);
   const std::vector<std::string> names = display_names(inputs);
   bool has_sources = false;
+  SourceMapOptions maps = options.maps;
+  maps.keeps_texts = options.sources;
   const auto write = [&](ByteSink& sink) -> Result<void> {
     ReportHtml report(sink);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      auto profile = read_selected(inputs[i], options.selection);
+      auto profile = read_selected(inputs[i], options.selection, maps);
       if (!profile) return std::unexpected(profile.error());
       if (options.sources) keep_sources_of_disk(*profile);
       has_sources = has_sources || !profile->sources.empty();
@@ -76,12 +80,12 @@ Result<void> write_heap_report(const page::HeapSession& heap, const std::string&
 Result<void> view(const Options& options) {
   const std::vector<std::string> inputs = inputs_of(options.inputs);
   if (!options.output.empty() && std::ranges::all_of(inputs, is_heap_input)) {
-    auto recordings = server::read_recordings_or_heap(options.inputs, options.selection);
+    auto recordings = server::read_recordings_or_heap(options.inputs, options.selection, options.maps);
     if (!recordings) return std::unexpected(recordings.error());
     return write_heap_report(*recordings->heap, options.output);
   }
   if (!options.output.empty()) return write_report(options);
-  auto recordings = server::read_recordings_or_heap(options.inputs, options.selection);
+  auto recordings = server::read_recordings_or_heap(options.inputs, options.selection, options.maps);
   if (!recordings) return std::unexpected(recordings.error());
   return show_page(std::move(*recordings), {options.port, !options.no_open});
 }
@@ -109,6 +113,7 @@ void add_view_command(CLI::App& app, Run& run) {
   command->add_flag("--sources", options->sources,
                     "With -o: put the texts of JavaScript files into it, as they are on this disk");
   add_selection_options(*command, options->selection);
+  add_source_map_options(*command, options->maps);
   command->footer(
       "The address, which is secret and new each time, is printed on standard output. Ctrl-C ends the "
       "server.\n"

@@ -11,6 +11,7 @@
 #include "app/core/info.h"
 #include "app/core/snapshot.h"
 #include "app/core/value_text.h"
+#include "app/live_source_maps.h"
 #include "app/nearest_word.h"
 #include "app/output.h"
 #include "app/stack_dump.h"
@@ -68,6 +69,12 @@ Result<void> run_stacks(CoreSession& session, Arguments arguments, const CoreCom
       return fail(ErrorCode::kUsage, fmt::format("\"{}\" is not the number of a thread", arguments[0]));
     dump.dump.thread = *thread;
   }
+  LiveSourceMaps maps(options.maps);
+  if (session.core() == nullptr) maps.remember({session.view().process().pid()});
+  // The files of a process that has ended are those of this disk, as long as its places fit them.
+  dump.lead_to_sources = [&](Profile& profile) {
+    return session.core() == nullptr ? maps.apply(profile) : map_to_sources(profile, options.maps);
+  };
   return write_stack_dump(session.view(), dump, session.diagnostics(), sink);
 }
 

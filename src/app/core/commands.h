@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "app/core/session.h"
+#include "app/source_map_options.h"
 #include "base/byte_sink.h"
 #include "base/result.h"
 
@@ -17,6 +18,7 @@ struct CoreCommandOptions {
   bool shapes = false;  // objects of a class by their properties
   bool redact = false;  // of snapshots: what strings say is left out
   std::string output;   // the file; empty: standard output, of snapshots a name of ours
+  SourceMapOptions maps = {};
 };
 
 struct CoreCommand {

@@ -160,6 +160,7 @@ FrameId intern_frame(Profile& profile, const V8CallFrame& call_frame, int first_
   frame.line = to_line(call_frame.line, first_line);
   frame.column = to_line(call_frame.column, first_line);
   frame.module = call_frame.extra.module;
+  frame.generated = call_frame.extra.generated;
   frame.tier = call_frame.extra.tier;
   frame.inlined = call_frame.extra.inlined;
   if (call_frame.place_line != 0) {
@@ -202,7 +203,8 @@ void write_call_frame(json::Writer& writer, const Profile& profile, const Frame&
   const PlainFrame plain = understand(function, url, script_kind, V8CallFrame::Code::kNotSaid);
   const bool says_all = plain.kind == frame.kind && plain.function == profile.text(frame.function) &&
                         frame.tier == JsTier::kNone && frame.module == StringId{} && !frame.inlined &&
-                        frame.function_line == 0 && (has_script || function != kRootName);
+                        frame.function_line == 0 && frame.generated == StringId{} &&
+                        (has_script || function != kRootName);
   if (!says_all) function = profile.text(frame.function);
 
   writer.key("callFrame").begin_object();

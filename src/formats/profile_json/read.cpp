@@ -205,6 +205,7 @@ class ProfileJsonReader {
     frame.kind = extra.kind.value_or(FrameKind::kUnknown);
     frame.tier = extra.tier;
     frame.module = extra.module;
+    frame.generated = extra.generated;
     frame.inlined = extra.inlined;
     frame.function_line = extra.function_line;
     frame.function_column = extra.function_column;

@@ -181,6 +181,8 @@ bool ChunkDecoder::decode_frames(Cursor in) {
   const bool has_function_places = in.remaining() > 0;
   Cursor function_lines = split_column(in, has_function_places ? *count : 0);
   Cursor function_columns = split_column(in, has_function_places ? *count : 0);
+  const bool has_generated_places = in.remaining() > 0;
+  IdColumn generated(in, has_generated_places ? *count : 0);
   if (!in.finished()) return false;
   Diagnostics& diagnostics = profile_.diagnostics;
   for (const std::byte flag : flags) {
@@ -198,6 +200,7 @@ bool ChunkDecoder::decode_frames(Cursor in) {
       frame.function_line = to_u32(function_lines.varint(), diagnostics);
       frame.function_column = to_u32(function_columns.varint(), diagnostics);
     }
+    if (has_generated_places) frame.generated = string(generated.next());
     frames_.add(profile_.frames.intern(frame));
   }
   return true;

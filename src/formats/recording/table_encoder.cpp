@@ -98,7 +98,9 @@ std::uint32_t TableEncoder::frame(const Profile& profile, FrameId id) {
   frame_columns_.put_bytes(5, {&flag_byte, 1});
   frame_columns_.put(6, frame.function_line);
   frame_columns_.put(7, frame.function_column);
+  frame_columns_.put_id(8, string(profile, frame.generated));
   if (frame.function_line != 0) has_function_places_ = true;
+  if (frame.generated != StringId{}) has_generated_places_ = true;
   frame_columns_.end_row();
   return defined = frames_.next++;
 }
@@ -155,7 +157,9 @@ void TableEncoder::flush(std::string& payload) {
     ids.flushed = ids.next;
   };
   flush_one(string_columns_, Section::kStrings, strings_);
-  if (!std::exchange(has_function_places_, false)) {
+  const bool has_generated_places = std::exchange(has_generated_places_, false);
+  if (!has_generated_places) frame_columns_.drop_column(8);
+  if (!std::exchange(has_function_places_, false) && !has_generated_places) {
     frame_columns_.drop_column(6);
     frame_columns_.drop_column(7);
   }

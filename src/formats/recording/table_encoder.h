@@ -78,8 +78,9 @@ class TableEncoder {
   Ids processes_;
   Ids threads_;
   DefinitionColumns string_columns_{2};
-  DefinitionColumns frame_columns_{8};
+  DefinitionColumns frame_columns_{9};
   bool has_function_places_ = false;  // in the section under construction
+  bool has_generated_places_ = false;
   DefinitionColumns stack_columns_{2};
   DefinitionColumns process_columns_{1};
   DefinitionColumns thread_columns_{1};

@@ -56,6 +56,7 @@ Frame understand(Profile& profile, const RawFrame& raw) {
     frame.function = raw.unnamed ? StringId{} : raw.name;
     frame.file = raw.file;
     frame.module = raw.extra.module;
+    frame.generated = raw.extra.generated;
     frame.kind = *raw.extra.kind;
     frame.tier = raw.extra.tier;
     frame.inlined = raw.extra.inlined;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "model/name_marks.h"
+
 namespace nodescope {
 namespace {
 
@@ -25,6 +27,19 @@ TEST(CodeOrigin, TellsOwnCodeFromPackagesAndNode) {
   EXPECT_EQ(origin("_http_server.js").origin, Origin::kNode);
   EXPECT_EQ(origin("/app/events.js").origin, Origin::kOwn);
   EXPECT_EQ(origin("/app/node_modules/express/lib/router.js"), (CodeOrigin{Origin::kPackage, "express"}));
+}
+
+TEST(CodeOrigin, TellsSourcesInsideOfBundles) {
+  EXPECT_EQ(origin("webpack://app/src/a.ts").origin, Origin::kOwn);
+  EXPECT_EQ(origin("webpack://app/node_modules/express/lib/a.js"), (CodeOrigin{Origin::kPackage, "express"}));
+  EXPECT_EQ(origin("webpack://app/webpack/bootstrap"), (CodeOrigin{Origin::kPackage, "webpack"}));
+  EXPECT_EQ(origin("webpack:///webpack/runtime/define"), (CodeOrigin{Origin::kPackage, "webpack"}));
+  Profile profile;
+  Frame frame;
+  frame.kind = FrameKind::kJs;
+  frame.file = profile.strings.intern("/vendor/a.ts");
+  frame.module = profile.strings.intern(kIgnoredModule);
+  EXPECT_EQ(origin_of(profile, frame).origin, Origin::kPackage);
 }
 
 TEST(CodeOrigin, FindsTheInnermostPackage) {

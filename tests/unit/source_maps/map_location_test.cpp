@@ -1,4 +1,4 @@
-#include "capture/source_map.h"
+#include "source_maps/map_location.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -27,12 +27,13 @@ TEST(SourceMapInside, IsDecodedWhateverItsLength) {
   const std::string mark = "x()\n//# sourceMappingURL=data:application/json;base64,";
   EXPECT_EQ(source_map_inside(mark + "e30="), "{}");
   EXPECT_EQ(source_map_inside(mark + "eyAgfQ==\n"), "{  }");
+  EXPECT_EQ(source_map_inside("//# sourceMappingURL=data:application/json;charset=utf-8,%7B%22a%22:1%7D"),
+            "{\"a\":1}");
   std::string zeros;
   for (int i = 0; i < 5000; ++i) zeros += "AAAA";
   EXPECT_EQ(source_map_inside(mark + zeros)->size(), 15'000u);
   for (const std::string& text : {mark + "e3~=", std::string("//# sourceMappingURL=a.map"),
-                                  std::string("//# sourceMappingURL=data:text/html;base64,e30="),
-                                  std::string("//# sourceMappingURL=data:application/json,{}")}) {
+                                  std::string("//# sourceMappingURL=data:text/html;base64,e30=")}) {
     EXPECT_EQ(source_map_inside(text), std::nullopt) << text;
   }
 }
@@ -98,6 +99,35 @@ TEST(Originals, OfDamagedMapsAreWhatCanBeRead) {
   std::string many = R"("a.ts")";
   for (int i = 0; i < 2000; ++i) many += R"(,"a.ts")";
   EXPECT_EQ(originals(many).size(), 1000u);
+}
+
+TEST(ShownSources, ArePathsOrAddressesWithoutDots) {
+  EXPECT_EQ(shown_source("/app/dist/a.js.map", "", "../src/a.ts"), "/app/src/a.ts");
+  EXPECT_EQ(shown_source("file:///app/dist/a.js", "..", "src/./a%20b.ts"), "/app/src/a b.ts");
+  EXPECT_EQ(shown_source("/app/dist/a.js.map", "", "webpack://app/./src/../a.ts"), "webpack://app/a.ts");
+  EXPECT_EQ(shown_source("/app/dist/a.js.map", "webpack://app", "./a.ts"), "webpack://app/a.ts");
+  EXPECT_EQ(shown_source("/app/a.js.map", "", "../../../../etc/x.ts"), "/etc/x.ts");
+}
+
+TEST(FilesOfSources, AreThoseThatACompilerCouldHaveRead) {
+  EXPECT_EQ(file_of_source("/app/dist/a.js.map", "", "../src/a.ts"), "/app/src/a.ts");
+  EXPECT_EQ(file_of_source("/app/dist/a.js.map", "", "/etc/passwd"), std::nullopt);
+  EXPECT_EQ(file_of_source("/app/dist/a.js.map", "", "../../etc/keys.ts"), std::nullopt);
+  EXPECT_EQ(file_of_source("/app/dist/a.js.map", "", "../.git/a.ts"), std::nullopt);
+}
+
+TEST(DebugIds, AreInTheLastLinesAndInTheMap) {
+  EXPECT_EQ(debug_id_of("x()\n//# debugId=85314830-023f-4cf1-a267-535f4e37bb17\n//# sourceMappingURL=a.map"),
+            "85314830-023f-4cf1-a267-535f4e37bb17");
+  EXPECT_EQ(debug_id_of("x()"), "");
+  EXPECT_EQ(debug_id_of_map(R"({"version":3,"debugId":"85-3","mappings":""})"), "85-3");
+  EXPECT_EQ(debug_id_of_map("["), "");
+}
+
+TEST(CodeOfAFile, IsWithoutTheCommentThatNamesItsMap) {
+  EXPECT_EQ(code_of("x()\n//# sourceMappingURL=a.map\n"), "x()");
+  EXPECT_EQ(code_of("x()\n"), "x()");
+  EXPECT_EQ(code_of(""), "");
 }
 
 }  // namespace

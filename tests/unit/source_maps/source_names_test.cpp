@@ -1,4 +1,4 @@
-#include "capture/source_names.h"
+#include "source_maps/source_names.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "capture/source_map.h"
+#include "source_maps/map_location.h"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,8 @@
 
 #include "base/byte_source.h"
 #include "base/text.h"
-#include "capture/source_names.h"
 #include "json/reader.h"
+#include "source_maps/source_names.h"
 
 namespace nodescope {
 
@@ -33,12 +33,15 @@ std::string_view address_of_source_map(std::string_view text) {
   return rest.size() - length > kMaxBytesBehind ? std::string_view() : rest.substr(0, length);
 }
 
-std::optional<std::uint32_t> base64_digit(char c) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const std::size_t digit = kDigits.find(c);
-  if (digit == std::string_view::npos) return std::nullopt;
-  return static_cast<std::uint32_t>(digit);
-}
+constexpr std::uint8_t kNoDigit = 0xFF;
+constexpr std::array<std::uint8_t, 256> kDigits = [] {
+  constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::array<std::uint8_t, 256> digits{};
+  digits.fill(kNoDigit);
+  for (std::size_t i = 0; i < kAlphabet.size(); ++i)
+    digits[static_cast<unsigned char>(kAlphabet[i])] = static_cast<std::uint8_t>(i);
+  return digits;
+}();
 
 std::optional<std::string> decode_base64(std::string_view text) {
   constexpr unsigned kBitsOfDigit = 6;
@@ -48,9 +51,9 @@ std::optional<std::string> decode_base64(std::string_view text) {
   std::uint32_t pending = 0;
   unsigned bits = 0;
   for (const char c : text.substr(0, text.find('='))) {
-    const auto digit = base64_digit(c);
-    if (!digit) return std::nullopt;
-    pending = (pending << kBitsOfDigit) | *digit;
+    const std::uint8_t digit = kDigits[static_cast<unsigned char>(c)];
+    if (digit == kNoDigit) return std::nullopt;
+    pending = (pending << kBitsOfDigit) | digit;
     bits += kBitsOfDigit;
     if (bits < kBitsOfByte) continue;
     bits -= kBitsOfByte;
@@ -185,9 +188,76 @@ std::optional<std::string> name_of_source_map(std::string_view name, std::string
 
 std::optional<std::string> source_map_inside(std::string_view text) {
   const std::string_view address = address_of_source_map(text);
-  const std::size_t content = address.find(kBase64);
-  if (!address.starts_with("data:application/json") || content == std::string_view::npos) return std::nullopt;
-  return decode_base64(address.substr(content + kBase64.size()));
+  if (!address.starts_with("data:application/json")) return std::nullopt;
+  const std::size_t comma = address.find(',');
+  if (comma == std::string_view::npos) return std::nullopt;
+  const std::string_view content = address.substr(comma + 1);
+  return address.substr(0, comma + 1).ends_with(kBase64) ? decode_base64(content) : decode_path(content);
+}
+
+std::string debug_id_of(std::string_view text) {
+  constexpr std::string_view kDebugMark = "//# debugId=";
+  const std::string_view end = text.substr(text.size() - std::min(text.size(), kMaxBytesBehind));
+  const std::size_t mark = end.rfind(kDebugMark);
+  if (mark == std::string_view::npos) return {};
+  const std::string_view rest = end.substr(mark + kDebugMark.size());
+  return std::string(
+      rest.substr(0, static_cast<std::size_t>(std::ranges::find_if(rest, is_space_or_quote) - rest.begin())));
+}
+
+std::uint32_t added_in_front(std::string_view text) {
+  for (const std::string_view added :
+       {"require('./sourcemap-register.js');", "require('./sourcemap-register.cjs');",
+        "import './sourcemap-register.cjs';"}) {
+    if (text.starts_with(added)) return static_cast<std::uint32_t>(added.size());
+  }
+  return 0;
+}
+
+std::string debug_id_of_map(std::string_view map) {
+  MemorySource source(map.substr(std::min(map.find('{'), map.size())), "map");
+  json::Reader json(source);
+  std::string id;
+  auto members = json.object();
+  while (const auto key = members.next()) {
+    if ((*key == "debugId" || *key == "debug_id") && json.peek() == json::Type::kString)
+      id = json.string().value_or("");
+  }
+  return id;
+}
+
+std::string_view code_of(std::string_view text) {
+  const std::size_t mark = text.rfind(kMark);
+  if (mark != std::string_view::npos && text.size() - mark <= kMaxBytesBehind)
+    text = text.substr(0, text.rfind('\n', mark) == std::string_view::npos ? 0 : text.rfind('\n', mark));
+  const std::size_t end = text.find_last_not_of(" \t\r\n");
+  return text.substr(0, end == std::string_view::npos ? 0 : end + 1);
+}
+
+std::string shown_source(std::string_view name, const std::string& root, const std::string& source) {
+  const auto place = path_of_source(name);
+  auto path = path_of_original(place ? without_dots(*place) : std::string(name), root, source);
+  if (path) return std::move(*path);
+  const std::string address = root.empty() ? source : root + "/" + source;
+  const std::size_t scheme = address.find("://");
+  if (scheme == std::string::npos) return address;
+  const std::size_t host = std::min(address.find('/', scheme + 3), address.size());
+  return address.substr(0, host) + without_dots(std::string_view(address).substr(host));
+}
+
+bool may_be_original(std::string_view name, std::string_view path) {
+  const auto place = path_of_source(name);
+  return place && path == without_dots(path) && may_lead_to(without_dots(*place), path);
+}
+
+std::optional<std::string> file_of_source(std::string_view name, const std::string& root,
+                                          const std::string& source) {
+  const auto place = path_of_source(name);
+  if (!place) return std::nullopt;
+  const std::string map = without_dots(*place);
+  auto path = path_of_original(map, root, source);
+  if (!path || !may_lead_to(map, *path)) return std::nullopt;
+  return path;
 }
 
 std::vector<std::string> originals_without_text(std::string_view name, std::string_view map) {

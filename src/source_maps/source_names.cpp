@@ -1,4 +1,4 @@
-#include "capture/source_names.h"
+#include "source_maps/source_names.h"
 
 #include <algorithm>
 #include <array>
@@ -25,10 +25,10 @@ std::optional<std::string> path_of_source(std::string_view name) {
 }
 
 std::optional<std::string> decode_path(std::string_view text) {
-  std::string escaped(text);
+  std::string escaped;
+  escaped.reserve(text.size());
   // In the path of an address a + stands for itself.
-  for (std::size_t plus = escaped.find('+'); plus != std::string::npos; plus = escaped.find('+', plus))
-    escaped.replace(plus, 1, "%2B");
+  for (const char c : text) c == '+' ? escaped += "%2B" : escaped += c;
   auto path = decode_query_value(escaped);
   if (!path || path->contains('\0')) return std::nullopt;
   return path;
