@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "model/waiting.h"
+
 namespace nodescope {
 
 namespace {
@@ -65,15 +67,22 @@ Cause cause_of_native(std::string_view function) {
   return part == kV8Parts.end() ? Cause::kNative : part->cause;
 }
 
+Cause cause_of_kernel(std::string_view function) {
+  if (is_wait_frame(function)) return function == kIdleWaitFrame ? Cause::kIdle : Cause::kWaiting;
+  const bool is_idle = std::ranges::find(kIdleKernelFunctions, function) != kIdleKernelFunctions.end();
+  return is_idle ? Cause::kIdle : Cause::kKernel;
+}
+
 bool takes_over(Cause cause) {
-  return cause == Cause::kGc || cause == Cause::kCompile || cause == Cause::kRegExp || cause == Cause::kIdle;
+  return cause == Cause::kGc || cause == Cause::kCompile || cause == Cause::kRegExp ||
+         cause == Cause::kIdle || cause == Cause::kWaiting;
 }
 
 }  // namespace
 
 std::string_view to_string(Cause cause) {
-  constexpr std::array<std::string_view, kCauseCount> kNames = {"js",     "gc",     "compile", "regexp",
-                                                                "native", "kernel", "idle",    "other"};
+  constexpr std::array<std::string_view, kCauseCount> kNames = {
+      "js", "gc", "compile", "regexp", "native", "kernel", "idle", "other", "waiting"};
   return kNames[static_cast<std::size_t>(cause)];
 }
 
@@ -94,8 +103,7 @@ Cause cause_of(FrameKind kind, Origin origin, std::string_view function) {
     case FrameKind::kNative:
       return cause_of_native(function);
     case FrameKind::kKernel:
-      return std::ranges::find(kIdleKernelFunctions, function) != kIdleKernelFunctions.end() ? Cause::kIdle
-                                                                                             : Cause::kKernel;
+      return cause_of_kernel(function);
     case FrameKind::kUnknown:
       break;
   }

@@ -11,7 +11,7 @@
 
 namespace nodescope {
 
-// Why a thread was on the processor.
+// Why a thread was on the processor, or was not.
 enum class Cause : std::uint8_t {
   kJs,       // JavaScript, WebAssembly and V8's builtins
   kGc,       // the collector and all that it calls
@@ -19,12 +19,13 @@ enum class Cause : std::uint8_t {
   kRegExp,
   kNative,
   kKernel,
-  kIdle,   // nothing ran: only of sources that have samples of that
-  kOther,  // not known
+  kIdle,     // nothing ran: only of sources that have samples of that
+  kOther,    // not known
+  kWaiting,  // the thread was not on a processor: it waited for something else than the loop's next event
 };
-constexpr std::size_t kCauseCount = 8;
+constexpr std::size_t kCauseCount = 9;
 
-// "js", "gc", "compile", "regexp", "native", "kernel", "idle", "other".
+// "js", "gc", "compile", "regexp", "native", "kernel", "idle", "other", "waiting".
 std::string_view to_string(Cause cause);
 
 // The cause of samples that have this stack, by StackId.  What the collector, a compiler or a regular

@@ -44,6 +44,8 @@ struct Selection {
   // What lies above the first JavaScript frame becomes one frame, named after the phase of the event loop
   // where that can be told (analysis/event_loop.h), and stubs by which V8 calls JavaScript are left out.
   bool fold_event_loop = false;
+  // What a recording with --async has in place of the microtasks' runner's callers is left out.
+  bool leave_out_async_callers = false;
 
   bool operator==(const Selection&) const = default;
 };

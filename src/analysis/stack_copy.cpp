@@ -4,6 +4,7 @@
 
 #include "analysis/code_origin.h"
 #include "analysis/event_loop.h"
+#include "model/name_marks.h"
 
 namespace nodescope {
 
@@ -13,6 +14,12 @@ namespace {
 class StackCopier {
  public:
   StackCopier(const Profile& from, Profile& into) : from_(from), into_(into), frames_(from.frames.size()) {}
+
+  // Frames that `selection` leaves out, so that what they call stands below their callers.
+  void leave_out(const Selection& selection) { without_async_callers_ = selection.leave_out_async_callers; }
+  bool leaves_out(FrameId id) const {
+    return without_async_callers_ && is_async_caller(from_.text(from_.frames[id].function));
+  }
 
   StringId copy(StringId text) { return into_.strings.intern(from_.text(text)); }
 
@@ -31,6 +38,7 @@ class StackCopier {
  private:
   const Profile& from_;
   Profile& into_;
+  bool without_async_callers_ = false;
   std::vector<std::optional<FrameId>> frames_;
 };
 
@@ -100,24 +108,27 @@ FrameId intern_phase(Profile& into, LoopPhase phase) {
   return into.frames.intern(frame);
 }
 
-}  // namespace
-
-std::vector<StackId> copy_stacks(const Profile& from, Profile& into, const std::vector<bool>& sampled) {
+std::vector<StackId> copy_whole_stacks(const Profile& from, Profile& into, const Selection& selection,
+                                       const std::vector<bool>& sampled) {
   const std::vector<bool> used = with_callers(from, sampled);
   StackCopier copier(from, into);
+  copier.leave_out(selection);
   std::vector<StackId> stacks(from.stacks.size());
   for (std::size_t i = 1; i < stacks.size(); ++i) {
     if (!used[i]) continue;
     const StackId stack{i};
-    stacks[i] =
-        into.stacks.push(stacks[from.stacks.caller(stack).index()], copier.copy(from.stacks.frame(stack)));
+    const FrameId frame = from.stacks.frame(stack);
+    const StackId caller = stacks[from.stacks.caller(stack).index()];
+    stacks[i] = copier.leaves_out(frame) ? caller : into.stacks.push(caller, copier.copy(frame));
   }
   return stacks;
 }
 
-std::vector<StackId> copy_own_stacks(const Profile& from, Profile& into, const std::vector<bool>& sampled) {
+std::vector<StackId> copy_own_stacks(const Profile& from, Profile& into, const Selection& selection,
+                                     const std::vector<bool>& sampled) {
   const std::vector<bool> used = with_callers(from, sampled);
   StackCopier copier(from, into);
+  copier.leave_out(selection);
   std::vector<Below> below(from.stacks.size());
   std::vector<StackId> stacks(from.stacks.size());
   for (std::size_t i = 1; i < stacks.size(); ++i) {
@@ -125,7 +136,13 @@ std::vector<StackId> copy_own_stacks(const Profile& from, Profile& into, const s
     const StackId stack{i};
     const FrameId frame = from.stacks.frame(stack);
     const CodeOrigin origin = origin_of(from, from.frames[frame]);
-    Below here = below[from.stacks.caller(stack).index()];
+    const std::size_t caller = from.stacks.caller(stack).index();
+    Below here = below[caller];
+    if (copier.leaves_out(frame)) {
+      below[i] = here;
+      stacks[i] = stacks[caller];
+      continue;
+    }
     if (origin.origin == Origin::kOwn) {
       here = {into.stacks.push(here.own, copier.copy(frame))};
       stacks[i] = here.own;
@@ -139,11 +156,12 @@ std::vector<StackId> copy_own_stacks(const Profile& from, Profile& into, const s
   return stacks;
 }
 
-std::vector<StackId> copy_folded_stacks(const Profile& from, Profile& into,
+std::vector<StackId> copy_folded_stacks(const Profile& from, Profile& into, const Selection& selection,
                                         const std::vector<bool>& sampled) {
   const std::vector<bool> used = with_callers(from, sampled);
   const std::vector<FrameRole> roles = derive_frame_roles(from);
   StackCopier copier(from, into);
+  copier.leave_out(selection);
   std::vector<Folded> folded(from.stacks.size());
   std::vector<StackId> stacks(from.stacks.size());
   for (std::size_t i = 1; i < stacks.size(); ++i) {
@@ -151,7 +169,13 @@ std::vector<StackId> copy_folded_stacks(const Profile& from, Profile& into,
     const StackId stack{i};
     const FrameId frame = from.stacks.frame(stack);
     const FrameRole role = roles[frame.index()];
-    Folded here = folded[from.stacks.caller(stack).index()];
+    const std::size_t caller = from.stacks.caller(stack).index();
+    Folded here = folded[caller];
+    if (copier.leaves_out(frame)) {
+      folded[i] = here;
+      stacks[i] = stacks[caller];
+      continue;
+    }
     if (here.has_js) {
       if (!role.is_call_stub) here.folded = into.stacks.push(here.folded, copier.copy(frame));
       here.whole = here.folded;
@@ -175,11 +199,17 @@ std::vector<StackId> copy_folded_stacks(const Profile& from, Profile& into,
   return stacks;
 }
 
+}  // namespace
+
 std::vector<StackId> copy_selected_stacks(const Profile& from, Profile& into, const Selection& selection,
                                           const std::vector<bool>& sampled) {
-  if (selection.only_my_code) return copy_own_stacks(from, into, sampled);
-  if (selection.fold_event_loop) return copy_folded_stacks(from, into, sampled);
-  return copy_stacks(from, into, sampled);
+  if (selection.only_my_code) return copy_own_stacks(from, into, selection, sampled);
+  if (selection.fold_event_loop) return copy_folded_stacks(from, into, selection, sampled);
+  return copy_whole_stacks(from, into, selection, sampled);
+}
+
+std::vector<StackId> copy_stacks(const Profile& from, Profile& into, const std::vector<bool>& sampled) {
+  return copy_whole_stacks(from, into, {}, sampled);
 }
 
 ProcessId copy_process(const Profile& from, ProcessId id, Profile& into) {

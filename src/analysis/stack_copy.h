@@ -12,13 +12,9 @@ namespace nodescope {
 // As they are.
 std::vector<StackId> copy_stacks(const Profile& from, Profile& into, const std::vector<bool>& sampled);
 
-// With the application's own frames only and one leaf for what lies below them: Selection::only_my_code.
-std::vector<StackId> copy_own_stacks(const Profile& from, Profile& into, const std::vector<bool>& sampled);
-
-// With what lies above the first JavaScript as one frame: Selection::fold_event_loop.
-std::vector<StackId> copy_folded_stacks(const Profile& from, Profile& into, const std::vector<bool>& sampled);
-
-// The one of these that `selection` asks for.
+// As `selection` asks for: only the application's own frames and one leaf for what lies below them
+// (only_my_code), what lies above the first JavaScript as one frame (fold_event_loop), or as they are;
+// without asynchronous callers (leave_out_async_callers).
 std::vector<StackId> copy_selected_stacks(const Profile& from, Profile& into, const Selection& selection,
                                           const std::vector<bool>& sampled);
 

@@ -11,6 +11,7 @@
 #include "app/utc_time.h"
 #include "base/text.h"
 #include "json/writer.h"
+#include "model/application_frame.h"
 
 namespace nodescope {
 
@@ -56,9 +57,13 @@ std::string shares_text(const Stall& stall) {
   return text;
 }
 
-std::string frame_line(const Profile& profile, const Frame& frame) {
+std::string_view name_of(const Profile& profile, const Frame& frame) {
   const std::string_view function = profile.text(frame.function);
-  std::string text = function.empty() ? std::string("(anonymous)") : printable(function);
+  return function.empty() ? "(anonymous)" : function;
+}
+
+std::string frame_line(const Profile& profile, const Frame& frame) {
+  std::string text = printable(name_of(profile, frame));
   const std::string_view file = profile.text(frame.file);
   if (file.empty()) return text;
   text += " " + printable(file);
@@ -82,6 +87,20 @@ void write_text(json::Writer& json, std::string_view key, std::string_view text)
   text.empty() ? json.null() : json.string(text);
 }
 
+// As libuv calls it; empty where the stacks do not tell.
+std::string_view phase_key(LoopPhase phase) {
+  switch (phase) {
+    case LoopPhase::kMicrotasks:
+      return "microtasks";
+    case LoopPhase::kClose:
+      return "closing";
+    case LoopPhase::kUnknown:
+      return {};
+    default:
+      return to_string(phase);
+  }
+}
+
 void write_number(json::Writer& json, std::string_view key, std::uint32_t value) {
   json.key(key);
   value == 0 ? json.null() : json.count(value);
@@ -92,8 +111,7 @@ void write_frame(json::Writer& json, const Profile& profile, const Frame& frame)
   const bool is_script = frame.kind == FrameKind::kJs || frame.kind == FrameKind::kWasm;
   json.begin_object();
   json.key("kind").string(to_string(frame.kind));
-  json.key("function")
-      .string(profile.text(frame.function).empty() ? "(anonymous)" : profile.text(frame.function));
+  json.key("function").string(name_of(profile, frame));
   write_text(json, "file", profile.text(is_script ? frame.file : frame.module));
   write_number(json, "line", frame.line);
   write_number(json, "column", frame.column);
@@ -101,6 +119,17 @@ void write_frame(json::Writer& json, const Profile& profile, const Frame& frame)
   json.key("inlined").boolean(frame.inlined);
   json.key("sure").boolean(!is_unresolved(profile, frame));
   json.end_object();
+}
+
+// What ran when the collection began, as far as it is known.
+void write_allocating(json::Writer& json, const Profile& profile, StackId stack) {
+  const auto function = application_frame(profile, stack);
+  json.key("function");
+  function ? json.string(name_of(profile, profile.frames[*function])) : json.null();
+  json.key("frames").begin_array();
+  for (; stack != kEmptyStack; stack = profile.stacks.caller(stack))
+    write_frame(json, profile, profile.frames[profile.stacks.frame(stack)]);
+  json.end_array();
 }
 
 void write_thread(json::Writer& json, const LoopThread& thread) {
@@ -139,6 +168,7 @@ std::string stall_text(const LoopTurn& turn, const TurnDetails& details) {
       fmt::format("{}  {:<12} {:>10}  {}", utc_time_of_day(stall.wall_ns), loop_name(turn.thread, false),
                   human_duration_ns(turn.turn.duration_ns()), function);
   if (!stall.why.empty()) text += fmt::format(" ({})", printable(stall.why));
+  if (turn.turn.lasts) text += ", and goes on";
   text += "\n";
   constexpr std::uint64_t kNotableSlackNs = 1'000'000;
   const std::string slack = turn.turn.slack_ns < kNotableSlackNs
@@ -147,6 +177,10 @@ std::string stall_text(const LoopTurn& turn, const TurnDetails& details) {
   const std::string collected =
       details.collected_ns == 0 ? ""
                                 : fmt::format("; collections {}", human_duration_ns(details.collected_ns));
+  const std::string waited = waiting_text(turn.turn);
+  if (!waited.empty())
+    text += fmt::format("               {}{}\n", waited,
+                        is_of_the_machine(turn.turn) ? ": the machine's doing, not the program's" : "");
   text +=
       stall.samples == 0
           ? fmt::format("               no sample of it: it was not on a CPU{}{}\n", collected, slack)
@@ -166,6 +200,7 @@ std::string stall_json(const LoopTurn& turn, const TurnDetails& details) {
     json.key("wall").string(utc_time(stall.wall_ns));
     json.key("duration_ms").number(milliseconds(turn.turn.duration_ns()));
     json.key("slack_ms").number(milliseconds(turn.turn.slack_ns));
+    if (turn.turn.lasts) json.key("lasts").boolean(true);
     // The readings around a turn lie a little outside of it.
     json.key("runnable_ms")
         .number(milliseconds(std::min(turn.turn.thread.runnable_ns, turn.turn.duration_ns())));
@@ -176,7 +211,7 @@ std::string stall_json(const LoopTurn& turn, const TurnDetails& details) {
         details.collected_ns != 0 ? details.collected_ns : running_share_ns(turn, stall, Cause::kGc)));
     json.key("native_ms").number(milliseconds(running_share_ns(turn, stall, Cause::kNative)));
     json.key("kernel_ms").number(milliseconds(running_share_ns(turn, stall, Cause::kKernel)));
-    json.key("phase").string(to_string(stall.phase));
+    write_text(json, "phase", phase_key(stall.phase));
     json.key("function").string(stall.function.name);
     json.key("place").string(stall.function.place);
     json.key("why").string(stall.why);
@@ -187,7 +222,7 @@ std::string stall_json(const LoopTurn& turn, const TurnDetails& details) {
   });
 }
 
-std::string collection_json(const Collection& collection) {
+std::string collection_json(const Profile& profile, const Collection& collection) {
   return json_line([&](json::Writer& json) {
     json.key("type").string("gc");
     write_thread(json, {collection.pid, collection.tid});
@@ -195,6 +230,34 @@ std::string collection_json(const Collection& collection) {
     write_text(json, "reason", collection_reason(collection.reason));
     json.key("start_ns").count(collection.begin_ns);
     json.key("duration_ms").number(milliseconds(collection.duration_ns()));
+    json.key("measured").boolean(true);
+    write_allocating(json, profile, collection.stack);
+  });
+}
+
+std::string collection_json(const Profile& profile, const SampledCollection& collection) {
+  const Thread& thread = profile.thread(collection.thread);
+  return json_line([&](json::Writer& json) {
+    json.key("type").string("gc");
+    write_thread(json, {profile.process(thread.process).pid, thread.tid});
+    json.key("kind").string(collection.kind);
+    json.key("reason").null();
+    json.key("start_ns").count(static_cast<std::uint64_t>(collection.begin_ns));
+    json.key("duration_ms").number(milliseconds(static_cast<std::uint64_t>(collection.duration_ns)));
+    json.key("measured").boolean(false);
+    write_allocating(json, profile, collection.stack);
+  });
+}
+
+std::string pool_json(const FullPool& pool) {
+  return json_line([&](json::Writer& json) {
+    json.key("type").string("pool");
+    json.key("pid").integer(pool.pid);
+    json.key("start_ns").count(pool.begin_ns);
+    json.key("duration_ms").number(milliseconds(pool.duration_ns()));
+    json.key("threads").count(pool.threads);
+    json.key("queued").count(pool.most_queued);
+    json.key("work").string(pool.work);
   });
 }
 

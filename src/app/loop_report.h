@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/sampled_collections.h"
 #include "analysis/turn_details.h"
 #include "capture/collections.h"
 #include "capture/loop_watch.h"
@@ -13,8 +14,12 @@ namespace nodescope {
 std::string stall_text(const LoopTurn& turn, const TurnDetails& details);
 std::string stall_json(const LoopTurn& turn, const TurnDetails& details);
 
-// {"type":"gc",…}
-std::string collection_json(const Collection& collection);
+// {"type":"gc",…}; the stack of the collection is one of `profile`.
+std::string collection_json(const Profile& profile, const Collection& collection);
+std::string collection_json(const Profile& profile, const SampledCollection& collection);
+
+// {"type":"pool",…}
+std::string pool_json(const FullPool& pool);
 
 // {"type":"tick",…}
 std::string tick_json(const LoopStatus& status);

@@ -3,11 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <ranges>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "analysis/stalls.h"
 #include "base/text.h"
+#include "model/application_frame.h"
+#include "model/turns.h"
+#include "model/waiting.h"
 
 namespace nodescope {
 
@@ -60,10 +67,45 @@ std::string collections_line(const Profile& profile) {
   return text.empty() ? text : text + "\n";
 }
 
+std::string pools_line(const Profile& profile) {
+  std::int64_t total_ns = 0;
+  const Marker* longest = nullptr;
+  for (const Marker& marker : profile.markers) {
+    if (!profile.text(marker.name).starts_with(kFullPoolMark) || marker.duration_ns < 0) continue;
+    if (__builtin_add_overflow(total_ns, marker.duration_ns, &total_ns)) total_ns = INT64_MAX;
+    if (longest == nullptr || marker.duration_ns > longest->duration_ns) longest = &marker;
+  }
+  if (longest == nullptr) return {};
+  return fmt::format("{}, for {}\n", printable(profile.text(longest->name)), duration_text(total_ns));
+}
+
+// What JavaScript waited for without going back to its loop, longest first.
+std::string waits_lines(const Profile& profile) {
+  constexpr std::size_t kShown = 5;
+  if (!counts_waiting(profile)) return {};
+  const std::vector<Cause> causes = derive_causes(profile);
+  std::map<std::pair<std::string_view, std::string>, std::uint64_t> sums;
+  for (std::size_t i = 0; i < profile.samples.size(); ++i) {
+    const StackId stack = profile.samples.stack(i);
+    if (stack == kEmptyStack || causes[stack.index()] != Cause::kWaiting) continue;
+    const std::string_view reason = profile.text(profile.frames[profile.stacks.frame(stack)].function);
+    if (reason == kReadyFrame) continue;
+    if (const auto function = application_frame(profile, stack))
+      sums[{reason, frame_text(profile, *function)}] += profile.samples.weight(i);
+  }
+  std::vector<std::pair<std::uint64_t, std::string>> rows;
+  for (const auto& [what, ns] : sums) rows.emplace_back(ns, fmt::format("{} {}", what.first, what.second));
+  std::ranges::sort(rows, std::greater());
+  std::string text;
+  for (const auto& [ns, what] : rows | std::views::take(kShown))
+    text += fmt::format("  {:>10}  {}\n", human_duration_ns(ns), printable(what));
+  return text.empty() ? text : "JavaScript waits for\n" + text;
+}
+
 }  // namespace
 
 std::string turns_summary(const Profile& profile) {
-  return stalls_line(profile) + collections_line(profile);
+  return stalls_line(profile) + collections_line(profile) + pools_line(profile) + waits_lines(profile);
 }
 
 }  // namespace nodescope

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include "formats/perf_data/sample_record.h"
+#include "model/application_frame.h"
 #include "target/live_process.h"
 
 namespace nodescope {
@@ -44,17 +46,6 @@ std::array<std::optional<ElfSymbol>, kFunctions.size()> find_functions(const Elf
   return found;
 }
 
-// As we see the file that is mapped, also when its name is gone or of a container.
-std::string path_of(const LiveProcess& process, const NodeBinary& binary) {
-  if (binary.path == process.executable()) return fmt::format("/proc/{}/exe", process.pid());
-  for (const Region& region : process.map().regions()) {
-    if (region.inode != binary.inode || region.device != binary.device) continue;
-    return fmt::format("/proc/{}/map_files/{:x}-{:x}", process.pid(), region.range.begin.value,
-                       region.range.end.value);
-  }
-  return {};
-}
-
 }  // namespace
 
 Result<void> CollectionWatch::prepare(pid_t pid, Target& target) {
@@ -62,17 +53,18 @@ Result<void> CollectionWatch::prepare(pid_t pid, Target& target) {
   if (!process) return std::unexpected(process.error());
   const auto binary = find_node_binary(**process);
   if (!binary) return std::unexpected(binary.error());
-  const std::string path = path_of(**process, *binary);
+  const std::string path = (*process)->path_of_mapped(binary->device, binary->inode);
   const auto functions = find_functions(binary->elf.file());
   std::vector<ProbePoint> points;
   for (std::size_t i = 0; i < kFunctions.size(); ++i) {
     const auto offset = functions[i] ? binary->elf.file().to_offset(FileAddress{functions[i]->value})
                                      : std::optional<FileOffset>();
     if (!offset) return fail(ErrorCode::kUnsupported, binary->path + " has no symbols of V8's collector");
-    points.push_back({path, offset->value, false});
+    points.push_back(
+        {.path = path, .file_offset = offset->value, .with_stack = kFunctions[i].at_entry == Point::kBegin});
     target.points.push_back(kFunctions[i].at_entry);
     if (!kFunctions[i].at_return) continue;
-    points.push_back({path, offset->value, true});
+    points.push_back({.path = path, .file_offset = offset->value, .at_return = true});
     target.points.push_back(*kFunctions[i].at_return);
   }
   target.probes = std::make_unique<FunctionProbes>(std::move(points));
@@ -93,12 +85,33 @@ Result<void> CollectionWatch::watch(pid_t pid, pid_t tid) {
   return attached;
 }
 
-std::vector<Collection> CollectionWatch::take() {
+bool CollectionWatch::measures(pid_t pid) const {
+  const auto target = targets_.find(static_cast<std::uint32_t>(pid));
+  return target != targets_.end() && target->second->probes != nullptr;
+}
+
+std::string describe_collection(const Profile& profile, const Collection& collection) {
+  std::string text(to_string(collection.kind));
+  const std::string_view reason = collection_reason(collection.reason);
+  if (!reason.empty()) text += fmt::format(": {}", reason);
+  const auto function = application_frame(profile, collection.stack);
+  if (!function) return text;
+  return text + (reason.empty() ? ": in " : ", in ") + frame_text(profile, *function);
+}
+
+std::vector<Collection> CollectionWatch::take(const BuildStack& build) {
   std::vector<Collection> all;
   for (const auto& [pid, target] : targets_) {
     if (target->probes == nullptr) continue;
-    for (const ProbeHit& hit : target->probes->collect())
-      target->tracker.add(hit.tid, target->points[hit.point], hit.time_ns, hit.third);
+    for (const ProbeHit& hit : target->probes->collect()) {
+      StackId stack = kEmptyStack;
+      if (!hit.stack.empty()) {
+        const RegisterSet registers = perf::registers_of(kProbeRegisters, hit.registers);
+        const Address top{registers.get(Register::kRsp).value_or(0)};
+        stack = build(static_cast<pid_t>(pid), registers, {top, hit.stack});
+      }
+      target->tracker.add(hit.tid, target->points[hit.point], hit.time_ns, hit.third, stack);
+    }
     for (const Collection& collection : target->tracker.take()) all.push_back(collection);
   }
   return all;

@@ -2,12 +2,16 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/flat_map.h"
 #include "base/result.h"
+#include "binary/unwinder.h"
 #include "capture/collections.h"
+#include "model/profile.h"
 #include "os/function_probes.h"
 
 namespace nodescope {
@@ -18,7 +22,12 @@ class CollectionWatch {
  public:
   // Measures on a thread from now on.
   Result<void> watch(pid_t pid, pid_t tid);
-  std::vector<Collection> take();
+  // Else its collections are in the samples only.
+  bool measures(pid_t pid) const;
+
+  // Makes a stack of what a thread had in its registers and on its stack.
+  using BuildStack = std::function<StackId(pid_t pid, const RegisterSet& registers, StackSnapshot snapshot)>;
+  std::vector<Collection> take(const BuildStack& build);
 
  private:
   struct Target {
@@ -34,5 +43,8 @@ class CollectionWatch {
 
   FlatMap<std::uint32_t, std::unique_ptr<Target>> targets_;  // by pid
 };
+
+// "mark-compact: allocation limit, in buildRows /app/rows.js:12".
+std::string describe_collection(const Profile& profile, const Collection& collection);
 
 }  // namespace nodescope

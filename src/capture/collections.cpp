@@ -46,12 +46,13 @@ std::string_view collection_reason(std::uint64_t number) {
   return number < kNames.size() ? kNames[number] : std::string_view();
 }
 
-void CollectionTracker::add(pid_t tid, Point point, std::uint64_t time_ns, std::uint64_t reason) {
+void CollectionTracker::add(pid_t tid, Point point, std::uint64_t time_ns, std::uint64_t reason,
+                            StackId stack) {
   Open& open = open_[static_cast<std::uint32_t>(tid)];
   Collection& current = open.collection;
   switch (point) {
     case Point::kBegin:
-      if (open.depth++ == 0) current = {pid_, tid, time_ns, time_ns, CollectionKind::kUnknown, reason};
+      if (open.depth++ == 0) current = {pid_, tid, time_ns, time_ns, CollectionKind::kUnknown, reason, stack};
       break;
     case Point::kEnd:
       if (open.depth == 0) break;  // it began before we looked

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/flat_map.h"
+#include "model/stack.h"
 
 namespace nodescope {
 
@@ -28,6 +29,7 @@ struct Collection {
   std::uint64_t end_ns = 0;
   CollectionKind kind = CollectionKind::kUnknown;
   std::uint64_t reason = 0;
+  StackId stack = kEmptyStack;  // of what made it begin; empty: not known
 
   std::uint64_t duration_ns() const { return end_ns - begin_ns; }
   bool operator==(const Collection&) const = default;
@@ -47,8 +49,8 @@ class CollectionTracker {
 
   explicit CollectionTracker(pid_t pid) : pid_(pid) {}
 
-  // By time within a thread.  `reason` counts at the beginning.
-  void add(pid_t tid, Point point, std::uint64_t time_ns, std::uint64_t reason);
+  // By time within a thread.  `reason` and `stack` count at the beginning.
+  void add(pid_t tid, Point point, std::uint64_t time_ns, std::uint64_t reason, StackId stack = kEmptyStack);
   std::vector<Collection> take();
 
  private:

@@ -1,6 +1,7 @@
 #include "capture/loop_watch.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "os/procfs.h"
@@ -18,6 +19,8 @@ constexpr auto kLater = std::chrono::milliseconds(500);
 constexpr int kRounds = 4;
 // A program whose main loop is not there after some seconds has none that is understood.
 constexpr int kSoonTries = 200;
+// Walking the queue of a pool takes longer than a reading.
+constexpr auto kBetweenWalks = std::chrono::milliseconds(50);
 constexpr std::uint64_t kMaxReadingNs = 1'000'000;
 
 std::uint64_t now_ns() {
@@ -40,6 +43,23 @@ struct LoopWatch::Watched {
   LoopThread thread;
 };
 
+struct LoopWatch::WatchedPool {
+  WatchedPool(pid_t pid, WorkPool from, std::uint64_t least_ns)
+      : pool(std::move(from)), tracker(pid, least_ns) {}
+
+  std::optional<PoolState> read() {
+    auto state = pool.read();
+    if (!state || !state->is_full() || Clock::now() < next_walk) return state;
+    next_walk = Clock::now() + kBetweenWalks;
+    pool.walk(*state);
+    return state;
+  }
+
+  WorkPool pool;
+  PoolTracker tracker;
+  Clock::time_point next_walk{};
+};
+
 struct LoopWatch::Target {
   explicit Target(pid_t from) : pid(from), finder(from) {}
 
@@ -48,6 +68,7 @@ struct LoopWatch::Target {
   Clock::time_point next{};
   bool has_main = false;
   bool has_ended = false;
+  bool looked_for_pool = false;
   int tries = 0;  // to find the main loop soon
   std::vector<pid_t> threads;
   int rounds = kRounds;  // left to look for loops in
@@ -68,6 +89,7 @@ void LoopWatch::run(const std::stop_token& stop) {
   auto next = Clock::now();
   while (!stop.stop_requested()) {
     read_all();
+    read_pools();
     look_for_loops();
     next = std::max(next + options_.distance, Clock::now());
     std::this_thread::sleep_until(next);
@@ -86,17 +108,58 @@ bool LoopWatch::read(Watched& watched) {
   // It may have gone to sleep while it was read.
   const std::uint64_t time = std::max(before, std::min(account->asleep_since_ns, after));
   const bool follows = watched.tracker.add({time, *account, {times.running_ns, times.runnable_ns}});
-  for (const Turn& turn : watched.tracker.take_turns()) turns_.push_back({watched.thread, turn});
+  take_turns_of(watched);
   return follows;
+}
+
+void LoopWatch::take_turns_of(Watched& watched) {
+  for (const Turn& turn : watched.tracker.take_turns()) turns_.push_back({watched.thread, turn});
+}
+
+void LoopWatch::finish() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+  const std::scoped_lock lock(mutex_);
+  for (const auto& watched : loops_) {
+    watched->tracker.finish(/*lasts=*/true);
+    take_turns_of(*watched);
+  }
+  for (const auto& watched : pools_) {
+    watched->tracker.end();
+    std::ranges::move(watched->tracker.take(), std::back_inserter(full_pools_));
+  }
 }
 
 void LoopWatch::read_all() {
   const std::scoped_lock lock(mutex_);
   std::erase_if(loops_, [this](const std::unique_ptr<Watched>& watched) {
     if (read(*watched)) return false;
+    // Its thread has ended, perhaps in the middle of a turn.
+    watched->tracker.finish(/*lasts=*/false);
+    take_turns_of(*watched);
     lost_.push_back(watched->thread);
     return true;
   });
+}
+
+// A pool that cannot be read any more belongs to a process that has ended.
+void LoopWatch::read_pools() {
+  const std::scoped_lock lock(mutex_);
+  std::erase_if(pools_, [this](const std::unique_ptr<WatchedPool>& watched) {
+    const auto state = watched->read();
+    state ? watched->tracker.add(now_ns(), *state) : watched->tracker.end();
+    std::ranges::move(watched->tracker.take(), std::back_inserter(full_pools_));
+    return !state;
+  });
+}
+
+void LoopWatch::look_for_pool(Target& target) {
+  if (std::exchange(target.looked_for_pool, true)) return;
+  const auto process = LiveProcess::open(target.pid);
+  auto pool = process ? WorkPool::find(**process) : std::nullopt;
+  if (!pool) return;
+  const std::scoped_lock lock(mutex_);
+  pools_.push_back(std::make_unique<WatchedPool>(target.pid, std::move(*pool), options_.least_turn_ns));
 }
 
 void LoopWatch::forget_lost() {
@@ -144,6 +207,7 @@ void LoopWatch::look_for_loops(Target& target) {
     target.next = Clock::now() + kLater;
     return;
   }
+  if (target.has_main) look_for_pool(target);
   if (target.has_main || ++target.tries > kSoonTries) --target.rounds;
   auto found = target.finder.find_new();
   target.next = Clock::now() + (target.has_main || target.tries > kSoonTries ? kLater : kSoon);
@@ -174,6 +238,11 @@ std::vector<LoopStatus> LoopWatch::take_status() {
   for (const auto& watched : loops_)
     all.push_back({watched->thread, watched->tracker.take_ticks(), watched->tracker.busy_for_ns()});
   return all;
+}
+
+std::vector<FullPool> LoopWatch::take_full_pools() {
+  const std::scoped_lock lock(mutex_);
+  return std::exchange(full_pools_, {});
 }
 
 std::vector<LoopThread> LoopWatch::take_found() {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "capture/pool_tracker.h"
 #include "capture/turn_tracker.h"
 #include "os/thread_times.h"
 #include "target/event_loops.h"
@@ -58,10 +59,15 @@ class LoopWatch {
   // Loops of `pid` count from the moment on at which they are found.
   void watch(pid_t pid);
 
+  // Reads no more: what lasts is taken for what is known of it.
+  void finish();
+
   // Long turns that ended since the last call, by time.
   std::vector<LoopTurn> take_turns();
   // What each loop did since the last call.
   std::vector<LoopStatus> take_status();
+  // Times in which a pool of threads was full and that ended since the last call.
+  std::vector<FullPool> take_full_pools();
   // Threads whose loops were found since the last call.
   std::vector<LoopThread> take_found();
   // How many loops are there, and have been.
@@ -71,20 +77,26 @@ class LoopWatch {
 
  private:
   struct Watched;
+  struct WatchedPool;
   struct Target;
 
   void run(const std::stop_token& stop);
   void read_all();
   bool read(Watched& watched);
+  void take_turns_of(Watched& watched);
   void look_for_loops();
   void forget_lost();
   void look_for_loops(Target& target);
+  void look_for_pool(Target& target);
+  void read_pools();
 
   LoopWatchOptions options_;
   mutable std::mutex mutex_;  // guards what follows
   std::vector<pid_t> asked_;
   std::vector<std::unique_ptr<Watched>> loops_;
+  std::vector<std::unique_ptr<WatchedPool>> pools_;
   std::vector<LoopTurn> turns_;
+  std::vector<FullPool> full_pools_;
   std::vector<LoopThread> lost_;  // cannot be read any more
   std::vector<LoopThread> found_;
   std::size_t seen_ = 0;

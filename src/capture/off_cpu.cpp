@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "model/waiting.h"
+
 namespace nodescope {
 
 namespace {
@@ -46,16 +48,17 @@ constexpr auto kReasons = std::to_array<NamedReason>({
 }  // namespace
 
 std::string_view to_frame(WaitReason reason) {
-  constexpr std::array<std::string_view, 10> kNames = {"[waits]",
-                                                       "[ready, without a CPU]",
-                                                       "[waits for events]",
+  constexpr std::array<std::string_view, 11> kNames = {"[waits]",
+                                                       kReadyFrame,
+                                                       kIdleWaitFrame,
                                                        "[waits for a lock]",
                                                        "[waits for a pipe]",
                                                        "[waits for a socket]",
                                                        "[waits for a child]",
                                                        "[waits for a disk]",
                                                        "[sleeps]",
-                                                       "[waits for memory]"};
+                                                       "[waits for memory]",
+                                                       "[waits for DNS]"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 
@@ -66,6 +69,13 @@ WaitReason wait_reason_of(std::span<const std::string_view> kernel_functions) {
     if (found != kReasons.end()) return found->second;
   }
   return WaitReason::kUnknown;
+}
+
+std::optional<WaitReason> reason_of_events(std::string_view native_function) {
+  if (native_function.starts_with("node::SyncProcessRunner::")) return WaitReason::kChild;
+  if (native_function == "uv__getaddrinfo_work" || native_function == "uv__getnameinfo_work")
+    return WaitReason::kName;
+  return std::nullopt;
 }
 
 void WaitTracker::leave(pid_t tid, const Wait& wait) {

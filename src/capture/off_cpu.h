@@ -25,9 +25,14 @@ enum class WaitReason : std::uint8_t {
   kDisk,
   kSleep,
   kMemory,  // a page that has to be read or made
+  kName,    // a name server's answer
 };
 // "[waits for a lock]": how a frame says it.
 std::string_view to_frame(WaitReason reason);
+
+// What a native function of Node.js or libuv below the kernel's tells of waiting for events: for a child
+// (`execSync` has a loop of its own), or for the answer of a name server.
+std::optional<WaitReason> reason_of_events(std::string_view native_function);
 
 // By the names of the kernel's functions, innermost first.
 WaitReason wait_reason_of(std::span<const std::string_view> kernel_functions);

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "capture/thread_names.h"
 #include "formats/symbol_name.h"
+#include "model/name_marks.h"
 #include "target/live_process.h"
 
 namespace nodescope {
@@ -18,12 +19,6 @@ constexpr std::uint64_t kMapIntervalNs = 20'000'000;
 // A map of many thousand lines takes longer, and the process cannot map anything meanwhile: looking at it may
 // take this part of the time.
 constexpr std::uint64_t kMapShare = 20;
-
-// Before the name of a function that waits for the one above it, as V8 prints it in its stacks.
-constexpr std::string_view kAsyncMark = "async ";
-
-// In place of asynchronous callers that could not be told.
-constexpr std::string_view kAsyncCallersLost = "[asynchronous callers lost]";
 
 constexpr std::size_t kMaxNativeFrames = 1 << 20;
 

@@ -11,6 +11,7 @@
 #include "formats/perf_data/abi.h"
 #include "formats/perf_data/words.h"
 #include "formats/symbol_name.h"
+#include "model/name_marks.h"
 #include "model/turns.h"
 #include "model/waiting.h"
 #include "os/interrupt.h"
@@ -36,6 +37,9 @@ constexpr unsigned kTrackingHz = 1;
 // Threads leave a CPU some hundred times a second; what they wait in is not as deep as a compiler at work.
 constexpr unsigned kSwitchesExpected = 1000;
 constexpr std::uint32_t kSwitchStackBytes = 32 * 1024;
+
+// Between who asked for work and the thread that does it.
+constexpr std::string_view kPoolFrame = "[libuv's pool]";
 
 std::string_view name_of_event(SampledTime time) {
   switch (time) {
@@ -97,6 +101,7 @@ SamplingSession::SamplingSession(const SamplingOptions& options)
   profile_.facts["rate"] = fmt::format("{} Hz", options.frequency_hz);
   profile_.facts["kernel"] = kernel_.identity().release;
   profile_.facts["host"] = host_name();
+  if (options_.async_callers) profile_.facts[std::string(kAsyncFact)] = "shown";
   if (options.loops) loops_ = std::make_unique<LoopWatch>(*options.loops);
 }
 
@@ -207,9 +212,15 @@ void SamplingSession::poll() {
   const auto turns = loops_ ? loops_->take_turns() : std::vector<LoopTurn>();
   collect(sampler_, attributes_, false);
   if (switches_) collect(*switches_, switch_attributes_, true);
+  batch_has_begun_ = false;
+  const auto build = [this](pid_t pid, const RegisterSet& registers, StackSnapshot snapshot) {
+    return stack_at_probe(pid, registers, snapshot);
+  };
+  // After the buffers: what they tell of was asked for before.
+  pool_work_.collect(build);
   if (!batch_.empty()) {
     std::ranges::stable_sort(batch_, {}, &TimedRecord::time);
-    for (auto& [pid, stacks] : processes_) stacks->begin_batch();
+    begin_batch();
     const WorkBudget budget;
     for (const TimedRecord& record : batch_) {
       const bool is_sample =
@@ -232,12 +243,24 @@ void SamplingSession::poll() {
   sampler_.release();
   if (switches_) switches_->release();
   add_turns(turns);
-  add_collections();
+  add_full_pools();
+  add_collections(build);
+}
+
+// The memory may have changed since the last round.
+void SamplingSession::begin_batch() {
+  if (std::exchange(batch_has_begun_, true)) return;
+  for (auto& [pid, stacks] : processes_) stacks->begin_batch();
 }
 
 void SamplingSession::watch_loops(const ProcessStacks& process) {
-  if (loops_ == nullptr || process.view() == nullptr || process.view()->layout() == nullptr) return;
-  loops_->watch(process.view()->process().pid());
+  if (process.view() == nullptr || process.view()->layout() == nullptr) return;
+  const pid_t pid = process.view()->process().pid();
+  if (loops_ != nullptr) loops_->watch(pid);
+  if (options_.time == SampledTime::kOnCpu) return;
+  const auto watched = pool_work_.watch(pid);
+  if (!watched && watched.error().code != ErrorCode::kNotFound)
+    profile_.diagnostics.info("who asked for the work of libuv's pool is not known", watched.error().message);
 }
 
 // A thread that no sample was taken of, such as one that only waited, has the name that it gave itself.
@@ -265,7 +288,18 @@ void SamplingSession::add_turns(const std::vector<LoopTurn>& turns) {
   }
 }
 
-void SamplingSession::add_collections() {
+// They are of a process: its main thread stands for it.
+void SamplingSession::add_full_pools() {
+  if (loops_ == nullptr) return;
+  for (FullPool& pool : loops_->take_full_pools()) {
+    profile_.markers.push_back(
+        {static_cast<std::int64_t>(pool.begin_ns), static_cast<std::int64_t>(pool.duration_ns()),
+         thread_of({pool.pid, pool.pid}), MarkerKind::kOther, profile_.strings.intern(describe(pool))});
+    found_pools_.push_back(std::move(pool));
+  }
+}
+
+void SamplingSession::add_collections(const CollectionWatch::BuildStack& build) {
   if (loops_ == nullptr) return;
   for (const LoopThread& thread : loops_->take_found()) {
     const auto watched = collections_.watch(thread.pid, thread.tid);
@@ -273,16 +307,23 @@ void SamplingSession::add_collections() {
     if (!watched && watched.error().code != ErrorCode::kNotFound)
       profile_.diagnostics.info("pauses of the collector are seen in samples only", watched.error().message);
   }
-  for (const Collection& collection : collections_.take()) {
+  for (const Collection& collection : collections_.take(build)) {
     const ThreadId thread = thread_of({collection.pid, collection.tid});
-    const std::string_view reason = collection_reason(collection.reason);
-    const std::string name =
-        fmt::format("{}{}", to_string(collection.kind), reason.empty() ? "" : fmt::format(": {}", reason));
+    const std::string name = describe_collection(profile_, collection);
     profile_.markers.push_back({static_cast<std::int64_t>(collection.begin_ns),
                                 static_cast<std::int64_t>(collection.duration_ns()), thread, MarkerKind::kGc,
                                 profile_.strings.intern(name)});
     found_collections_.push_back(collection);
   }
+}
+
+// The heap is that of a moment later: the collection that begins there has moved much of it.
+StackId SamplingSession::stack_at_probe(pid_t pid, const RegisterSet& registers, StackSnapshot snapshot) {
+  const auto known = processes_.find(static_cast<std::uint64_t>(pid));
+  if (known == processes_.end()) return kEmptyStack;
+  begin_batch();
+  const auto built = known->second->build(registers, snapshot, ProcessStacks::Attempt::kLast);
+  return built ? built->stack : kEmptyStack;
 }
 
 void SamplingSession::forget_samples() {
@@ -322,6 +363,7 @@ void SamplingSession::keep_sources() {
 void SamplingSession::finish() {
   sampler_.stop();
   if (switches_) switches_->stop();
+  if (loops_) loops_->finish();
   poll();
   for (const Wait& wait : waits_.end(now_ns<std::chrono::steady_clock>())) add_wait(wait);
   if (waits_.without_begin() != 0)
@@ -436,19 +478,43 @@ void SamplingSession::begin_wait(std::span<const std::byte> body) {
   Wait wait;
   wait.begin_ns = static_cast<std::int64_t>(sample->time);
   wait.context = {stacks->thread(sample->tid, built, stack_pointer), sample->cpu, event_};
-  wait.stack = push_kernel_frames(built.stack, *sample);
+  const StackId stack = below_request(built.stack, *sample, {stack_pointer, sample->stack});
+  wait.stack = push_kernel_frames(stack, *sample);
   wait.reason = reason_of(wait.stack);
   waits_.leave(sample->tid, wait);
 }
 
+// What a thread of libuv's pool does stands below whoever asked for it, as far as that is known.
+StackId SamplingSession::below_request(StackId stack, const perf::SampleRecord& sample,
+                                       StackSnapshot snapshot) {
+  if (!pool_work_.watches()) return stack;
+  const std::vector<FrameId> frames = profile_.stacks.unwind(stack);
+  const auto work = std::ranges::find_if(frames, [this](FrameId id) {
+    const Frame& frame = profile_.frames[id];
+    return frame.kind == FrameKind::kNative && is_pool_work(profile_.text(frame.function));
+  });
+  if (work == frames.end()) return stack;
+  const StackId asked = pool_work_.asked_by(sample.pid, sample.tid, sample.time, snapshot);
+  if (asked == kEmptyStack) return stack;
+  Frame pool;
+  pool.kind = FrameKind::kNative;
+  pool.function = profile_.strings.intern(kPoolFrame);
+  StackId below = profile_.stacks.push(asked, profile_.frames.intern(pool));
+  for (auto frame = work; frame != frames.end(); ++frame) below = profile_.stacks.push(below, *frame);
+  return below;
+}
+
 WaitReason SamplingSession::reason_of(StackId stack) const {
+  const auto frame = [&]() -> const Frame& { return profile_.frames[profile_.stacks.frame(stack)]; };
   std::vector<std::string_view> functions;
-  for (; stack != kEmptyStack; stack = profile_.stacks.caller(stack)) {
-    const Frame& frame = profile_.frames[profile_.stacks.frame(stack)];
-    if (frame.kind != FrameKind::kKernel) break;
-    functions.push_back(profile_.text(frame.function));
+  for (; stack != kEmptyStack && frame().kind == FrameKind::kKernel; stack = profile_.stacks.caller(stack))
+    functions.push_back(profile_.text(frame().function));
+  const WaitReason reason = wait_reason_of(functions);
+  if (reason != WaitReason::kEventLoop && reason != WaitReason::kSocket) return reason;
+  for (; stack != kEmptyStack && frame().kind == FrameKind::kNative; stack = profile_.stacks.caller(stack)) {
+    if (const auto told = reason_of_events(profile_.text(frame().function))) return *told;
   }
-  return wait_reason_of(functions);
+  return reason;
 }
 
 void SamplingSession::add_wait(const Wait& wait) {
@@ -491,7 +557,8 @@ void SamplingSession::add_sample(std::span<const std::byte> body, ProcessStacks:
   }
   settle(built.summary);
   const ThreadId thread = stacks->thread(sample->tid, built, stack_pointer);
-  const StackId stack = push_kernel_frames(built.stack, *sample);
+  const StackId user = below_request(built.stack, *sample, {stack_pointer, sample->stack});
+  const StackId stack = push_kernel_frames(user, *sample);
   profile_.samples.add(
       {static_cast<std::int64_t>(sample->time), stack, {thread, sample->cpu, event_}, sampler_.period_ns()});
 }

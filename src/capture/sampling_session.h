@@ -16,6 +16,7 @@
 #include "capture/collection_watch.h"
 #include "capture/loop_watch.h"
 #include "capture/off_cpu.h"
+#include "capture/pool_work.h"
 #include "capture/process_sources.h"
 #include "capture/process_stacks.h"
 #include "capture/source_keeper.h"
@@ -92,6 +93,9 @@ class SamplingSession {
   std::vector<FoundTurn> take_turns() { return std::exchange(found_turns_, {}); }
   // Pauses of the collector in threads that have loops, where they can be measured; markers too.
   std::vector<Collection> take_collections() { return std::exchange(found_collections_, {}); }
+  bool measures_collections(pid_t pid) const { return collections_.measures(pid); }
+  // Times in which a pool of threads was full; markers too.
+  std::vector<FullPool> take_full_pools() { return std::exchange(found_pools_, {}); }
   // Null where the event loops are not watched.
   LoopWatch* loops() { return loops_.get(); }
 
@@ -144,7 +148,11 @@ class SamplingSession {
   void keep_sources();
   void watch_loops(const ProcessStacks& process);
   void add_turns(const std::vector<LoopTurn>& turns);
-  void add_collections();
+  void add_full_pools();
+  void add_collections(const CollectionWatch::BuildStack& build);
+  void begin_batch();
+  StackId below_request(StackId stack, const perf::SampleRecord& sample, StackSnapshot snapshot);
+  StackId stack_at_probe(pid_t pid, const RegisterSet& registers, StackSnapshot snapshot);
   ThreadId thread_of(const LoopThread& thread);
 
   SamplingOptions options_;
@@ -180,6 +188,9 @@ class SamplingSession {
   std::vector<FoundTurn> found_turns_;
   CollectionWatch collections_;
   std::vector<Collection> found_collections_;
+  std::vector<FullPool> found_pools_;
+  PoolWork pool_work_;  // where waiting is sampled
+  bool batch_has_begun_ = false;
   std::int64_t young_until_ns_ = 0;  // a process or thread has just begun
 };
 

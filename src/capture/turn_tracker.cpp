@@ -36,6 +36,10 @@ std::uint64_t waiting_ns(const Turn& turn) {
   return waited > kLateNs ? waited : 0;
 }
 
+bool is_of_the_machine(const Turn& turn) {
+  return turn.thread.runnable_ns > turn.duration_ns() / 2;
+}
+
 std::string waiting_text(const Turn& turn) {
   // Less than that does not explain a turn.
   constexpr std::uint64_t kPart = 20;
@@ -150,6 +154,13 @@ void TurnTracker::close(std::uint64_t end_high_ns, bool is_exact, const LoopRead
     turn.slack_ns = range;
   }
   if (turn.end_ns >= turn.begin_ns + least_ns_) turns_.push_back(turn);
+}
+
+void TurnTracker::finish(bool lasts) {
+  if (!open_ || !last_) return;
+  const std::size_t before = turns_.size();
+  close(open_->seen_ns, true, *last_);
+  if (turns_.size() > before) turns_.back().lasts = lasts;
 }
 
 std::vector<Turn> TurnTracker::take_turns() {

@@ -31,6 +31,7 @@ struct Turn {
   std::uint64_t end_ns = 0;
   std::uint64_t slack_ns = 0;  // how much shorter or longer it may have been
   ThreadTimes thread;          // to the distance of two readings; all zero: not known
+  bool lasts = false;          // it had not ended when that was last looked at
 
   std::uint64_t duration_ns() const { return end_ns - begin_ns; }
   bool operator==(const Turn&) const = default;
@@ -39,6 +40,8 @@ struct Turn {
 // Of a turn, what the thread spent neither running nor ready to run: it waited for a disk, a lock or a child.
 // 0 where that is no more than the scheduler's account may be late.
 std::uint64_t waiting_ns(const Turn& turn);
+// Most of it the thread was ready to run and had no CPU.
+bool is_of_the_machine(const Turn& turn);
 // "280 ms waiting, 12 ms ready without a CPU"; empty where the thread was running nearly all the time.
 std::string waiting_text(const Turn& turn);
 
@@ -90,6 +93,9 @@ class TurnTracker {
 
   // False when the reading does not follow from the ones before: it is not of the same loop.
   bool add(const LoopReading& reading);
+
+  // No reading follows: the turn that lasts is taken for what is known of it.
+  void finish(bool lasts);
 
   // Those that ended since the last call, by time.
   std::vector<Turn> take_turns();

@@ -9,6 +9,9 @@ namespace nodescope {
 inline constexpr std::string_view kTurnsFact = "event loop";
 inline constexpr std::string_view kTurnsMeasured = "turns measured";
 
+// How the marker of a time begins in which libuv's pool had no thread left.
+inline constexpr std::string_view kFullPoolMark = "libuv's pool is full";
+
 // Shorter turns have none.
 inline constexpr std::int64_t kLeastTurnNs = 10'000'000;
 

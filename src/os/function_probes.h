@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -17,15 +18,24 @@ namespace nodescope {
 struct ProbePoint {
   std::string path;  // as we see it
   std::uint64_t file_offset = 0;
-  bool at_return = false;  // of the function that begins there
+  bool at_return = false;   // of the function that begins there
+  bool with_stack = false;  // its registers and a copy of its stack are taken too
 };
+
+// The registers of a hit with a stack, by the kernel's numbers (PERF_REG_X86_*): AX BX CX DX SI DI BP SP IP
+// and R8-R15.
+inline constexpr std::uint64_t kProbeRegisters = 0x1FF | 0xFF0000;
 
 struct ProbeHit {
   std::uint64_t time_ns = 0;  // CLOCK_MONOTONIC
   std::size_t point = 0;
   pid_t tid = 0;
-  std::uint64_t second = 0;  // the registers of the second and third argument, when it entered
+  std::uint64_t first = 0;  // the registers of the first three arguments, when it entered
+  std::uint64_t second = 0;
   std::uint64_t third = 0;
+  // Of a point with a stack: kProbeRegisters as words, and what is at the stack pointer.
+  std::vector<std::byte> registers = {};
+  std::vector<std::byte> stack = {};
 };
 
 // Notes when threads enter and leave functions (uprobes by perf_event_open).  The kernel puts a breakpoint

@@ -104,6 +104,7 @@ Result<Asked> Session::parse_asked(const Query& query) const {
   asked.selection.ignore_case = query.flag("ignore_case");
   asked.selection.only_my_code = query.flag("my");
   asked.selection.fold_event_loop = query.flag("fold");
+  asked.selection.leave_out_async_callers = query.flag("no_async");
   const std::string_view count = query.text("count");
   if (count == "samples") {
     asked.count = CountBy::kSamples;

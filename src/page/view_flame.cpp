@@ -179,6 +179,7 @@ Result<std::optional<Asked>> parse_baseline(const Session& session, const Query&
   baseline->count = asked.count;
   baseline->selection.only_my_code = asked.selection.only_my_code;
   baseline->selection.fold_event_loop = asked.selection.fold_event_loop;
+  baseline->selection.leave_out_async_callers = asked.selection.leave_out_async_callers;
   return *baseline;
 }
 

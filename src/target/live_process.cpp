@@ -159,4 +159,14 @@ bool LiveProcess::has_mapped(const Region& region, const ElfFile& file) const {
   return true;
 }
 
+std::string LiveProcess::path_of_mapped(const std::string& device, std::uint64_t inode) const {
+  for (const Region& region : map_.regions()) {
+    if (region.inode != inode || region.device != device) continue;
+    if (region.path == executable_) return fmt::format("/proc/{}/exe", pid_);
+    return fmt::format("/proc/{}/map_files/{:x}-{:x}", pid_, region.range.begin.value,
+                       region.range.end.value);
+  }
+  return {};
+}
+
 }  // namespace nodescope

@@ -39,6 +39,9 @@ class LiveProcess final : public TargetProcess {
   // is gone.
   Result<OwnedElf> open_image(const Region& region) const override;
   bool has_mapped(const Region& region, const ElfFile& file) const override;
+  // A name under which we can open a mapped file, also when its own is gone or of a container.  Empty: it is
+  // not mapped.
+  std::string path_of_mapped(const std::string& device, std::uint64_t inode) const;
 
   // Not a link, and not another user's.
   Result<std::unique_ptr<ByteSource>> open_own_file(const std::string& path) const override;

@@ -38,6 +38,7 @@ constexpr Field kFields[] = {
     {"PromiseReaction.reject", &AsyncLayout::reaction_reject, 16, kV8_12, 24},
     {"PromiseReaction.fulfill", &AsyncLayout::reaction_fulfill, 24, kV8_12, 32},
     {"PromiseReaction.promise", &AsyncLayout::reaction_promise, 32, kV8_12, 40},
+    {"PromiseReaction.context", &AsyncLayout::reaction_context, 40, kV8_12, 8},
     {"PromiseReactionJobTask.handler", &AsyncLayout::reaction_job_handler, 24, kV8_12, 32},
     {"PromiseReactionJobTask.promise", &AsyncLayout::reaction_job_promise, 32, kV8_12, 40},
     {"PromiseResolveThenableJobTask.promise", &AsyncLayout::thenable_job_promise, 16, kV8_12, 24},
@@ -65,6 +66,7 @@ constexpr Type kTypes[] = {
      "type_PromiseRejectReactionJobTask__"},
     {"type.PromiseResolveThenableJobTask", &AsyncLayout::type_thenable_job,
      "type_PromiseResolveThenableJobTask__"},
+    {"type.JSMap", &AsyncLayout::type_map, "type_JSMap__"},
     {"type.CallableTask", &AsyncLayout::type_callable_task, "type_CallableTask__"},
     {"type.CallbackTask", &AsyncLayout::type_callback_task, "type_CallbackTask__"},
     // The contexts of awaits are the first of their kinds, in V8 9.4 to 14.6.

@@ -13,12 +13,12 @@ struct AsyncLayout {
   Fact generator_function, generator_receiver, generator_position, generator_continuation,
       async_function_promise, async_generator_queue, generator_request_promise;
   Fact promise_reactions, promise_flags, capability_promise;
-  Fact reaction_next, reaction_reject, reaction_fulfill, reaction_promise;
+  Fact reaction_next, reaction_reject, reaction_fulfill, reaction_promise, reaction_context;
   Fact reaction_job_handler, reaction_job_promise, thenable_job_promise;
   Fact context_slots, shared_builtin;
   Fact type_async_function_object, type_async_generator_object, type_generator_request, type_promise,
       type_promise_reaction, type_promise_capability, type_fulfill_job, type_reject_job, type_thenable_job,
-      type_callable_task, type_callback_task, type_await_context;
+      type_callable_task, type_callback_task, type_await_context, type_map;
   // Numbers of builtins, and where the isolate keeps the microtask that runs, from its root register.
   Fact builtin_all_element, builtin_all_settled_element, builtin_any_element, builtin_resolve_promise;
   Fact root_current_microtask;

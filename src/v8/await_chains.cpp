@@ -19,8 +19,8 @@ constexpr std::size_t kMaxCombinators = 16;  // below the innermost function
 
 class ChainBuilder {
  public:
-  ChainBuilder(AsyncReader& reader, const AsyncObjects& objects)
-      : reader_(reader), graph_(reader.graph()), objects_(objects) {}
+  ChainBuilder(AsyncReader& reader, const AsyncObjects& objects, RequestIds* requests)
+      : reader_(reader), graph_(reader.graph()), objects_(objects), requests_(requests) {}
 
   AwaitChains build() {
     find_suspended();
@@ -31,7 +31,7 @@ class ChainBuilder {
         count_without_promise(generator);
       } else {
         ++result_.suspended;
-        if (!is_settled_by_function(awaited->second)) add_chains_of(generator, awaited->second);
+        if (!is_settled_by_function(awaited->second.promise)) add_chains_of(generator, awaited->second);
       }
     }
     for (const TaggedWord generator : suspended_) {
@@ -44,6 +44,18 @@ class ChainBuilder {
  private:
   using Path = std::vector<std::uint32_t>;
 
+  // What chains that count together have in common.
+  struct Kind {
+    Path places;
+    std::string request;
+    bool is_circle = false;
+
+    auto operator<=>(const Kind&) const = default;
+  };
+  struct Awaited {
+    TaggedWord promise;
+    TaggedWord reaction;  // that resumes the function
+  };
   // A promise that settles another one, and through which combinator.
   struct Source {
     TaggedWord promise;
@@ -76,7 +88,7 @@ class ChainBuilder {
       for (const TaggedWord reaction : reactions) {
         const AwaitGraph::Step step = graph_.step(reaction);
         if (step.awaiter && step.awaiter->combinator == Combinator::kNone) {
-          awaited_.emplace(step.awaiter->generator.value, promise);
+          awaited_.emplace(step.awaiter->generator.value, Awaited{promise, reaction});
         } else if (step.promise != TaggedWord{}) {
           sources_[step.promise.value].push_back({promise, step.awaiter});
         }
@@ -114,8 +126,8 @@ class ChainBuilder {
       caller->frame.function = "[unknown]";
       ++result_.unreadable;
     }
-    const Key key{caller->frame.shared.value, caller->frame.offset, caller->combinator, caller->index,
-                  caller->frame.function};
+    const PlaceKey key{caller->frame.shared.value, caller->frame.offset, caller->combinator, caller->index,
+                       caller->frame.function};
     const auto [known, is_new] = places_.emplace(key, static_cast<std::uint32_t>(result_.places.size()));
     if (is_new) result_.places.push_back(std::move(*caller));
     return known->second;
@@ -137,9 +149,14 @@ class ChainBuilder {
     return below;
   }
 
-  void add_chains_of(TaggedWord generator, TaggedWord awaited) {
+  std::string request_of(const Awaited& awaited) {
+    return requests_ != nullptr ? requests_->of(awaited.reaction) : std::string();
+  }
+
+  void add_chains_of(TaggedWord generator, const Awaited& awaited) {
     seen_.insert(generator.value);
-    Path path = combinators_below(awaited);
+    const std::string request = request_of(awaited);
+    Path path = combinators_below(awaited.promise);
     path.push_back(place({.generator = generator}));
     std::vector<Branch> open;
     open.push_back({graph_.promise_of(generator), std::move(path), 0});
@@ -147,7 +164,7 @@ class ChainBuilder {
       Branch branch = std::move(open.back());
       open.pop_back();
       std::vector<Branch> next = branches_from(branch);
-      if (next.empty()) count(std::move(branch.path), /*is_circle=*/false);
+      if (next.empty()) count({std::move(branch.path), request});
       std::ranges::move(next, std::back_inserter(open));
     }
   }
@@ -185,6 +202,7 @@ class ChainBuilder {
   // No function of a circle is the first.
   void add_circle(TaggedWord generator) {
     Path path;
+    const std::string request = request_of(awaited_.at(generator.value));
     TaggedWord promise;
     for (std::size_t step = 0; step < AwaitGraph::kMaxChain; ++step) {
       if (!seen_.insert(generator.value).second) break;
@@ -195,43 +213,45 @@ class ChainBuilder {
       if (next == chain.awaiters.end()) break;
       generator = next->generator;
     }
-    count(std::move(path), /*is_circle=*/true);
+    count({std::move(path), request, /*is_circle=*/true});
   }
 
-  void count(Path path, bool is_circle) {
+  void count(Kind kind) {
     if (counted_ >= kMaxChains) {
       result_.has_more = true;
       return;
     }
     ++counted_;
-    ++counts_[{std::move(path), is_circle}];
+    ++counts_[std::move(kind)];
   }
 
   void finish() {
-    for (const auto& [chain, number] : counts_) result_.chains.push_back({number, chain.first, chain.second});
+    for (const auto& [kind, number] : counts_)
+      result_.chains.push_back({number, kind.places, kind.request, kind.is_circle});
     std::ranges::stable_sort(result_.chains, std::greater(), &AwaitChains::Chain::count);
   }
 
-  using Key = std::tuple<std::uint64_t, std::int32_t, Combinator, std::int32_t, std::string>;
+  using PlaceKey = std::tuple<std::uint64_t, std::int32_t, Combinator, std::int32_t, std::string>;
 
   AsyncReader& reader_;
   AwaitGraph& graph_;
   const AsyncObjects& objects_;
+  RequestIds* requests_;
   AwaitChains result_;
   std::uint64_t counted_ = 0;
   std::vector<TaggedWord> suspended_;
   FlatSet<std::uint64_t> settled_by_function_;           // promises that suspended functions will settle
-  FlatMap<std::uint64_t, TaggedWord> awaited_;           // by generator
+  FlatMap<std::uint64_t, Awaited> awaited_;              // by generator
   FlatMap<std::uint64_t, std::vector<Source>> sources_;  // by the promise that they settle
   FlatSet<std::uint64_t> seen_;                          // generators in a chain
-  std::map<Key, std::uint32_t> places_;
-  std::map<std::pair<Path, bool>, std::uint64_t> counts_;
+  std::map<PlaceKey, std::uint32_t> places_;
+  std::map<Kind, std::uint64_t> counts_;
 };
 
 }  // namespace
 
-AwaitChains derive_await_chains(AsyncReader& reader, const AsyncObjects& objects) {
-  return ChainBuilder(reader, objects).build();
+AwaitChains derive_await_chains(AsyncReader& reader, const AsyncObjects& objects, RequestIds* requests) {
+  return ChainBuilder(reader, objects, requests).build();
 }
 
 }  // namespace nodescope::v8

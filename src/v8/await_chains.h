@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "v8/async_objects.h"
 #include "v8/async_reader.h"
+#include "v8/request_ids.h"
 
 namespace nodescope::v8 {
 
@@ -13,6 +15,7 @@ struct AwaitChains {
   struct Chain {
     std::uint64_t count = 0;
     std::vector<std::uint32_t> places;  // innermost first
+    std::string request;                // that the innermost works for; empty: not known, or not asked for
     bool is_circle = false;             // they wait for each other, for ever
   };
 
@@ -28,7 +31,9 @@ struct AwaitChains {
 constexpr std::size_t kMaxChains = 2'000'000;
 
 // A chain begins at a function whose promise no other suspended function will settle, and goes on to whoever
-// waits for it.  Where several wait there is a chain for each.
-AwaitChains derive_await_chains(AsyncReader& reader, const AsyncObjects& objects);
+// waits for it.  Where several wait there is a chain for each.  With `requests` chains of different requests
+// are told apart.
+AwaitChains derive_await_chains(AsyncReader& reader, const AsyncObjects& objects,
+                                RequestIds* requests = nullptr);
 
 }  // namespace nodescope::v8

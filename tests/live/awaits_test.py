@@ -13,7 +13,8 @@ import nodes
 import runner
 
 NODESCOPE = ""
-PROGRAM = pathlib.Path(__file__).resolve().parent / "awaits.js"
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAM = HERE / "awaits.js"
 
 
 def text_of(chain):
@@ -76,6 +77,22 @@ class AwaitsOf:
     def test_hundred_thousand(self):
         seen = self.check_population(50_000)
         print(f"{self.version}: {seen['suspended']} functions, stopped for {seen['stopped_ms']} ms")
+
+    def test_requests_of_the_chains(self):
+        command = [*nodes.command_or_skip(self.version), str(HERE / "requests.js")]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        try:
+            truth = json.loads(process.stdout.readline())
+            seen = self.awaits(process.pid, "--json", "--request-id", "id")
+            without = self.awaits(process.pid, "--json")
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+        found = {chain.get("request", ""): [text_of(chain), chain["count"]] for chain in json.loads(seen)["chains"]}
+        self.assertEqual(found, truth)
+        self.assertNotIn("secret", seen)
+        self.assertEqual([chain.get("request") for chain in json.loads(without)["chains"]], [None])
 
 
 def main():

@@ -27,10 +27,10 @@ def counts_turns(node):
 
 
 class Program:
-    """blocks.js, that waits to begin."""
+    """A program that waits to begin."""
 
-    def __init__(self, node, *arguments):
-        self.process = subprocess.Popen([*node, str(HERE / "blocks.js"), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, node, *arguments, file="blocks.js"):
+        self.process = subprocess.Popen([*node, str(HERE / file), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout.readline() == "ready\n"
         self.pid = self.process.pid
 
@@ -49,23 +49,35 @@ class Program:
 
 
 class LoopTest(unittest.TestCase):
-    def program(self, node, *arguments):
-        program = Program(node, *arguments)
+    def program(self, node, *arguments, **options):
+        program = Program(node, *arguments, **options)
         self.addCleanup(program.end)
         return program
 
-    def watch(self, program, *arguments):
-        """The objects that `loop --json` printed while the program ran, and its exit code."""
+    def attach(self, program, *arguments):
+        """`loop --json`, which has found the loops of the program, and what it printed until then."""
         loop = subprocess.Popen([NODESCOPE, "loop", str(program.pid), "--json", *arguments], stdout=subprocess.PIPE, text=True)
         lines = []
-        # Ticks of every loop: they are found.
         while not any(line["type"] == "tick" for line in lines):
             lines.append(json.loads(loop.stdout.readline()))
+        return loop, lines
+
+    def watch(self, program, *arguments):
+        """The objects that `loop --json` printed while the program ran, and its exit code."""
+        loop, lines = self.attach(program, *arguments)
         program.go()
         truth = program.truth()
         program.end()
         output, _ = loop.communicate(timeout=120)
         return truth, lines + [json.loads(line) for line in output.splitlines()], loop.returncode
+
+    def lines_of(self, version, work, *arguments):
+        """The same of a program that ends by itself, or does not come back."""
+        program = self.program(nodes.command_or_skip(version), work, file="blocks_at_ends.js")
+        loop, lines = self.attach(program, *arguments)
+        program.go()
+        output, _ = loop.communicate(timeout=120)
+        return lines + [json.loads(line) for line in output.splitlines()]
 
     def check(self, truth, stalls):
         """Each block is a stall of the right length and function, and there is no other."""
@@ -115,6 +127,50 @@ class LoopTest(unittest.TestCase):
                 for other in self.check(truth, stalls):
                     self.assertGreater(other["runnable_ms"], other["duration_ms"] / 2, other)
                 self.assertEqual(len({stall["tid"] for stall in stalls if stall["thread"] == "worker"}), 1)
+
+    def test_a_turn_that_the_process_ends_in_is_a_stall(self):
+        for version in VERSIONS:
+            with self.subTest(node=version):
+                stalls = [line for line in self.lines_of(version, "exit") if line["type"] == "stall"]
+                self.assertEqual(len(stalls), 1)
+                self.assertGreater(stalls[0]["duration_ms"], 390)
+                self.assertNotIn("lasts", stalls[0])
+
+    def test_a_turn_that_does_not_end_is_a_stall(self):
+        for version in VERSIONS:
+            with self.subTest(node=version):
+                stalls = [line for line in self.lines_of(version, "forever", "-d", "4") if line["type"] == "stall"]
+                self.assertTrue(stalls[-1]["lasts"])
+                self.assertGreater(stalls[-1]["duration_ms"], 1000)
+                self.assertIn("blockForever", [frame["function"] for frame in stalls[-1]["frames"]])
+
+    def test_collections_have_their_function(self):
+        for version in VERSIONS:
+            with self.subTest(node=version):
+                collections = [line for line in self.lines_of(version, "collect") if line["type"] == "gc"]
+                if not any(line["measured"] for line in collections):
+                    self.skipTest("collections are not measured here: not root, or no symbols")
+                rows = [line for line in collections if line["function"] == "buildRows"]
+                # Some of its frames are of callbacks within it.
+                within = [line for line in collections if "buildRows" in [frame["function"] for frame in line["frames"]]]
+                self.assertGreater(len(within), 3, collections)
+                self.assertGreaterEqual(len(within), len(rows))
+                self.assertTrue({line["kind"] for line in within} >= {"scavenge"}, within)
+
+    def test_a_full_pool_is_named(self):
+        for version in VERSIONS:
+            with self.subTest(node=version):
+                program = self.program(nodes.command_or_skip(version), file="pool.js")
+                truth, lines, _ = self.watch(program, "--threshold", "20ms")
+                full = [line for line in lines if line["type"] == "pool"]
+                if not full and not nodes.is_official(version):
+                    self.skipTest("this build has no symbols of libuv's pool")
+                self.assertEqual({line["work"] for line in full}, {"crypto.pbkdf2"}, full)
+                self.assertEqual({line["threads"] for line in full}, {4})
+                self.assertLessEqual(max(line["queued"] for line in full), 20)
+                self.assertLess(sum(line["duration_ms"] for line in full), truth["hashes"])
+                # All but the last hashes of each thread have others behind them.
+                self.assertGreater(sum(line["duration_ms"] for line in full), truth["hashes"] / 3)
 
     def test_a_recording_has_the_turns(self):
         version = VERSIONS[-1]

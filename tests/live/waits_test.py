@@ -17,19 +17,19 @@ import runner
 NODESCOPE = ""
 HERE = pathlib.Path(__file__).resolve().parent
 
-# The innermost frame of what each function waits in.  execSync waits for the end of the child's output in a loop of its own.
-REASONS = {"waitForLock": ["[waits for a lock]"], "waitForChild": ["[waits for events]", "[waits for a child]", "[waits for a pipe]"],
+# The innermost frame of what each function waits in.
+REASONS = {"waitForLock": ["[waits for a lock]"], "waitForChild": ["[waits for a child]", "[waits for a pipe]"],
            "waitForPipe": ["[waits for a pipe]"]}
 
 
 class Waits(unittest.TestCase):
-    def record(self, version, flag):
+    def record(self, version, flag, file="waits.js"):
         """What the program says of its waits, and the folded stacks of the recording with their nanoseconds."""
         command = nodes.command_or_skip(version)
         with tempfile.TemporaryDirectory() as folder:
             fifo, path = f"{folder}/fifo", f"{folder}/a.nscope"
             os.mkfifo(fifo)
-            program = subprocess.Popen([*command, str(HERE / "waits.js"), fifo], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            program = subprocess.Popen([*command, str(HERE / file), fifo], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             self.assertEqual(program.stdout.readline(), "ready\n")
             recorder = subprocess.Popen([NODESCOPE, "record", str(program.pid), flag, "-d", "60", "--no-open", "-o", path],
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -39,16 +39,17 @@ class Waits(unittest.TestCase):
                     self.skipTest(recorder.stderr.read())
 
             def write_late():
-                with open(fifo, "w") as file:  # returns when it is opened for reading
+                with open(fifo, "w") as pipe:  # returns when it is opened for reading
                     time.sleep(0.3)
-                    file.write("x")
+                    pipe.write("x")
 
-            writer = threading.Thread(target=write_late)
+            writer = threading.Thread(target=write_late, daemon=True)
             writer.start()
             program.stdin.write("go\n")
             program.stdin.flush()
             truth = json.loads(program.stdout.readline())
-            writer.join()
+            if file == "waits.js":
+                writer.join()
             program.stdin.close()
             program.wait()
             program.stdout.close()
@@ -69,6 +70,23 @@ class Waits(unittest.TestCase):
             with self.subTest(node=version):
                 truth, stacks = self.record(version, "--off-cpu")
                 self.check(truth, stacks)
+
+    def test_work_of_the_pool_stands_below_who_asked_for_it(self):
+        if os.geteuid() != 0:
+            self.skipTest("probes are for root")
+        for version in VERSIONS:
+            with self.subTest(node=version):
+                truth, stacks = self.record(version, "--wall", "pool.js")
+
+                def spent(*names):
+                    return sum(weight for stack, weight in stacks if all(any(name in frame for frame in stack) for name in names)) / 1e6
+
+                hashed = spent("uv__queue_work", "PBKDF2")
+                self.assertGreater(hashed, truth["hashes"])  # four threads at once, or ready for it
+                self.assertGreater(spent("hashPasswords", "[libuv's pool]", "PBKDF2"), 0.95 * hashed)
+                looked_up = spent("lookUp", "[libuv's pool]", "uv__getaddrinfo_work")
+                self.assertGreater(looked_up, 0.95 * spent("uv__getaddrinfo_work"))
+                self.assertLess(abs(looked_up - truth["lookups"]), 0.05 * truth["lookups"] + 20, truth)
 
     def test_wall_has_both(self):
         truth, stacks = self.record(VERSIONS[-1], "--wall")

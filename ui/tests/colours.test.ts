@@ -45,12 +45,12 @@ describe('the measure of colours', () => {
 describe.each(kThemes)('colours of the %s page, as seen by everybody', (_, theme) => {
   // Unresolved is hatched; library code and the event loop stand back on purpose, and the loop's boxes are named.
   it('tell kinds of code apart', () => {
-    const [far, who] = closest(theme, ['k-app', 'k-builtin', 'k-native', 'k-kernel', 'k-gc', 'k-compile', 'k-regexp', 'k-node'], kTwoCones);
+    const [far, who] = closest(theme, ['k-app', 'k-builtin', 'k-native', 'k-kernel', 'k-gc', 'k-compile', 'k-regexp', 'k-waiting', 'k-node'], kTwoCones);
     expect(far, who).toBeGreaterThan(8.5);
   });
 
   it('tell causes apart', () => {
-    const [far, who] = closest(theme, ['m-js', 'm-gc', 'm-compile', 'm-regexp', 'm-native', 'm-kernel', 'm-other', 'm-idle'], kTwoCones);
+    const [far, who] = closest(theme, ['m-js', 'm-gc', 'm-compile', 'm-regexp', 'm-native', 'm-kernel', 'm-other', 'm-idle', 'm-waiting'], kTwoCones);
     expect(far, who).toBeGreaterThan(10);
   });
 

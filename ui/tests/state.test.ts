@@ -18,6 +18,7 @@ describe('the address', () => {
       exclude: ['é"></script>'],
       my: true,
       fold: false,
+      awaiters: false,
       search: 'json|<script>',
       mode: 'cause',
       window: [1_000_000_000, 61_000_000_000],

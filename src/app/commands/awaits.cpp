@@ -4,17 +4,18 @@
 #include <algorithm>
 #include <memory>
 
+#include "app/awaits_report.h"
 #include "app/commands/command.h"
-#include "app/function_report.h"
 #include "app/output.h"
 #include "app/progress_line.h"
 #include "app/target_options.h"
-#include "base/text.h"
 #include "capture/heap_copy.h"
-#include "json/writer.h"
 #include "target/live_process.h"
 #include "v8/async_layout.h"
 #include "v8/await_chains.h"
+#include "v8/metadata.h"
+#include "v8/request_ids.h"
+#include "v8/value_facts.h"
 
 namespace nodescope {
 
@@ -25,44 +26,8 @@ struct Options {
   std::string output = "-";
   bool json = false;
   std::size_t top = 30;
+  std::string request_property;
 };
-
-// Where an async function waits, or a combinator.
-struct WaitingPlace {
-  std::string function;
-  std::string file;
-  v8::LineColumn place;
-  bool is_combinator = false;
-  std::int32_t index = -1;
-};
-
-struct Awaits {
-  std::int32_t pid = 0;
-  v8::BinaryVersions versions;
-  std::uint64_t stopped_ns = 0;
-  v8::AwaitChains chains;
-  std::vector<WaitingPlace> places;  // as those of chains
-  Diagnostics diagnostics;
-};
-
-WaitingPlace describe(v8::Scripts& scripts, const v8::AsyncCaller& caller) {
-  WaitingPlace place;
-  place.is_combinator = caller.combinator != v8::Combinator::kNone;
-  place.index = caller.index;
-  place.function = caller.frame.function.empty() ? "(anonymous)" : caller.frame.function;
-  if (!caller.frame.script) return place;
-  place.file = scripts.name(*caller.frame.script);
-  place.place = scripts.place(*caller.frame.script, caller.frame.offset).value_or(v8::LineColumn());
-  return place;
-}
-
-void note_what_is_missing(Awaits& awaits) {
-  const v8::AwaitChains& chains = awaits.chains;
-  if (chains.unreadable != 0)
-    awaits.diagnostics.warn("async functions could not be read",
-                            fmt::format("{} places", with_thousands(chains.unreadable)));
-  if (chains.has_more) awaits.diagnostics.warn("there are more chains than could be counted");
-}
 
 // What lives; where that cannot be told, whatever is there.
 v8::AsyncObjects find_objects(const HeapCopy& copy, const v8::HeapImage& image, const v8::Layout& layout,
@@ -86,157 +51,43 @@ v8::AsyncObjects find_objects(const HeapCopy& copy, const v8::HeapImage& image, 
 }
 
 // The process stands still only while its heap is copied.
-Result<Awaits> read_awaits(std::int32_t pid) {
-  Awaits awaits;
-  awaits.pid = pid;
+Result<AwaitsReport> read_awaits(pid_t pid, const std::string& request_property) {
   auto copier = HeapCopier::open(pid);
   if (!copier) return std::unexpected(copier.error());
   const auto binary = find_node_binary(copier->process());
   if (!binary) return std::unexpected(binary.error());
   const v8::Layout& layout = copier->layout();
-  const v8::AsyncLayout async = v8::AsyncLayout::build(binary->elf.file(), layout);
-  awaits.versions = layout.versions;
-  if (!async.tells_promises())
-    return fail(ErrorCode::kUnsupported, "the promises of V8 " + layout.versions.v8 + " are not known");
-  if (!async.builtin_all_element.known())
-    awaits.diagnostics.warn("chains end at Promise.all and the like: the binary does not tell V8's builtins");
+  const auto async = require_async_layout(binary->elf.file(), layout);
+  if (!async) return std::unexpected(async.error());
   auto copy = copier->copy();
   if (!copy) return std::unexpected(copy.error());
-  awaits.stopped_ns = copy->stopped_ns;
+  AwaitsReport report;
+  report.process = fmt::format("Process {}", pid);
+  report.pid = pid;
+  report.versions = layout.versions;
+  report.stopped_ns = copy->stopped_ns;
   LiveMemory memory(pid);
   v8::HeapImage image(copy->pages, memory);
-  const v8::AsyncObjects objects = find_objects(*copy, image, layout, async, awaits.diagnostics);
+  const v8::AsyncObjects objects = find_objects(*copy, image, layout, *async, report.diagnostics);
   v8::Heap heap(image, layout);
+  if (request_property.empty()) {
+    report.add(heap, *async, objects, nullptr);
+    return report;
+  }
+  const auto facts = v8::ValueFacts::read(v8::Metadata::read(binary->elf.file()), layout);
   v8::Scripts scripts;
-  const v8::CodeSpace space;
-  v8::AsyncReader reader(heap, async, space, scripts);
-  awaits.chains = v8::derive_await_chains(reader, objects);
-  for (const v8::AsyncCaller& caller : awaits.chains.places)
-    awaits.places.push_back(describe(scripts, caller));
-  note_what_is_missing(awaits);
-  return awaits;
-}
-
-// What all the files of the user's functions begin with, up to a slash.
-std::string common_folder(const Awaits& awaits) {
-  std::optional<std::string> common;
-  for (const WaitingPlace& place : awaits.places) {
-    if (place.file.empty() || place.file.starts_with("node:")) continue;
-    if (!common) common = place.file;
-    const auto [end, unused] = std::ranges::mismatch(*common, place.file);
-    common->erase(end, common->end());
-  }
-  if (!common) return {};
-  const std::size_t slash = common->rfind('/');
-  return slash == std::string::npos ? std::string() : common->substr(0, slash + 1);
-}
-
-std::string place_text(const WaitingPlace& place, std::string_view folder) {
-  if (place.is_combinator)
-    return place.index < 0 ? place.function : fmt::format("{} index {}", place.function, place.index);
-  std::string_view file = place.file;
-  if (file.starts_with(folder)) file.remove_prefix(folder.size());
-  if (place.file.empty()) return printable(place.function);
-  return fmt::format("{} ({}:{})", printable(place.function), printable(file),
-                     place.place.line == 0 ? std::string("?") : std::to_string(place.place.line));
-}
-
-std::string chain_text(const Awaits& awaits, const v8::AwaitChains::Chain& chain, std::string_view folder) {
-  std::string text;
-  for (const std::uint32_t place : chain.places)
-    text += (text.empty() ? "" : " ← ") + place_text(awaits.places[place], folder);
-  if (chain.is_circle) text += " ← … (they wait for each other)";
-  return text;
-}
-
-std::string count_text(std::uint64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", with_thousands(count), count == 1 ? one : many);
-}
-
-std::string awaits_text(const Awaits& awaits, std::size_t top) {
-  const v8::AwaitChains& chains = awaits.chains;
-  const std::string folder = common_folder(awaits);
-  std::string text =
-      fmt::format("Process {}, Node.js {}, V8 {}; stopped for {}\n", awaits.pid, awaits.versions.node,
-                  awaits.versions.v8, human_duration_ns(awaits.stopped_ns));
-  text +=
-      fmt::format("{} in {}", count_text(chains.suspended, "async function waits", "async functions wait"),
-                  count_text(chains.chains.size(), "kind of chain", "kinds of chain"));
-  if (!folder.empty()) text += fmt::format("; files are in {}", printable(folder));
-  text += "\n\n";
-  const std::size_t shown = top == 0 ? chains.chains.size() : std::min(top, chains.chains.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    text += fmt::format("{:>9}  {}\n", with_thousands(chains.chains[i].count),
-                        chain_text(awaits, chains.chains[i], folder));
-  }
-  if (shown < chains.chains.size())
-    text += fmt::format("{:>9}  {}\n", "…",
-                        count_text(chains.chains.size() - shown, "more", "more (--top 0 shows all)"));
-  if (chains.ready != 0)
-    text += fmt::format("\n{} is over: they go on soon\n", count_text(chains.ready, "wait", "waits"));
-  if (chains.resting != 0)
-    text += fmt::format("\n{} at a yield: nobody has asked for the next value\n",
-                        count_text(chains.resting, "async generator rests", "async generators rest"));
-  for (const Diagnostic& entry : awaits.diagnostics.entries()) {
-    text += fmt::format("\n{}: {}{}{}\n", with_thousands(entry.count), printable(entry.what),
-                        entry.example.empty() ? "" : ": ", printable(entry.example));
-  }
-  return text;
-}
-
-void write_place(json::Writer& json, const WaitingPlace& place) {
-  const auto number = [&](std::string_view key, std::uint32_t value) {
-    json.key(key);
-    value == 0 ? json.null() : json.count(value);
-  };
-  json.begin_object();
-  if (place.is_combinator) {
-    json.key("combinator").string(place.function);
-    json.key("index");
-    place.index < 0 ? json.null() : json.count(static_cast<std::uint64_t>(place.index));
-  } else {
-    json.key("function").string(place.function);
-    json.key("file");
-    place.file.empty() ? json.null() : json.string(place.file);
-    number("line", place.place.line);
-    number("column", place.place.column);
-  }
-  json.end_object();
-}
-
-Result<void> write_json(const Awaits& awaits, ByteSink& sink) {
-  json::Writer json(sink);
-  json.begin_object();
-  json.key("pid").integer(awaits.pid);
-  json.key("node").string(awaits.versions.node);
-  json.key("v8").string(awaits.versions.v8);
-  json.key("stopped_ms").decimal(static_cast<std::int64_t>(awaits.stopped_ns / 1000), 3);
-  json.key("suspended").count(awaits.chains.suspended);
-  json.key("ready").count(awaits.chains.ready);
-  json.key("resting").count(awaits.chains.resting);
-  json.key("chains").begin_array();
-  for (const v8::AwaitChains::Chain& chain : awaits.chains.chains) {
-    json.line().begin_object();
-    json.key("count").count(chain.count);
-    if (chain.is_circle) json.key("circle").boolean(true);
-    json.key("chain").begin_array();
-    for (const std::uint32_t place : chain.places) write_place(json, awaits.places[place]);
-    json.end_array().end_object();
-  }
-  json.end_array();
-  json.line().key("diagnostics");
-  write_diagnostics(json, awaits.diagnostics);
-  json.end_object();
-  return json.finish();
+  v8::RequestIds requests(heap, *async, facts, scripts, request_property);
+  report.add(heap, *async, objects, &requests);
+  return report;
 }
 
 Result<void> run_awaits(const Options& options) {
   const auto pid = select_one_target(options.target.spec());
   if (!pid) return std::unexpected(pid.error());
-  const auto awaits = read_awaits(*pid);
-  if (!awaits) return std::unexpected(awaits.error());
+  const auto report = read_awaits(*pid, options.request_property);
+  if (!report) return std::unexpected(report.error());
   return write_output(options.output, [&](ByteSink& sink) {
-    return options.json ? write_json(*awaits, sink) : sink.write(awaits_text(*awaits, options.top));
+    return options.json ? write_awaits_json(*report, sink) : sink.write(awaits_text(*report, options.top));
   });
 }
 
@@ -254,13 +105,22 @@ void add_awaits_command(CLI::App& app, Run& run) {
   command->add_option("--top", options->top, "How many chains to show; 0 for all")
       ->type_name("N")
       ->capture_default_str();
+  command
+      ->add_option(
+          "--request-id", options->request_property,
+          "Tell requests apart by this property of what an AsyncLocalStorage holds: reads the users' data")
+      ->type_name("PROPERTY");
   command->add_flag("--json", options->json, "For programs");
   command->footer(
       "A line for each chain, from the function that waits to its asynchronous callers, with the number of "
       "times that it is there. The process stands still only while its heap is copied; the output says for "
-      "how long. Functions that nothing refers to any more are left out.\n\n"
+      "how long. Functions that nothing refers to any more are left out.\n"
+      "--request-id id shows for which request each waits where the program keeps { id: … }, a Map with it, "
+      "or\n"
+      "the id itself in an AsyncLocalStorage.\n\n"
       "Examples\n"
       "  nodescope awaits 4711\n"
+      "  nodescope awaits server.js --request-id id\n"
       "  nodescope awaits server.js --json");
   command->callback([options, &run] { run = [options] { return run_awaits(*options); }; });
 }

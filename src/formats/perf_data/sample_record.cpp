@@ -139,12 +139,16 @@ std::optional<SampleRecord> SampleRecord::parse(const EventAttribute& event, Byt
 }
 
 RegisterSet registers_of(const EventAttribute& event, const SampleRecord& sample) {
+  return registers_of(event.user_registers, sample.registers);
+}
+
+RegisterSet registers_of(std::uint64_t which, std::span<const std::byte> words) {
   RegisterSet registers;
   for (const SampledRegister& sampled : kSampledRegisters) {
     const std::uint64_t bit = std::uint64_t{1} << sampled.bit;
-    if ((event.user_registers & bit) == 0) continue;
-    const auto index = static_cast<std::size_t>(std::popcount(event.user_registers & (bit - 1)));
-    if (index < sample.registers.size() / 8) registers.set(sampled.which, load_word(sample.registers, index));
+    if ((which & bit) == 0) continue;
+    const auto index = static_cast<std::size_t>(std::popcount(which & (bit - 1)));
+    if (index < words.size() / 8) registers.set(sampled.which, load_word(words, index));
   }
   return registers;
 }

@@ -32,6 +32,8 @@ struct SampleRecord {
 
 // The registers of x86-64 that the unwinder can use.
 RegisterSet registers_of(const EventAttribute& event, const SampleRecord& sample);
+// `which` are bits of PERF_REG_X86_*; there is a word for each that is set.
+RegisterSet registers_of(std::uint64_t which, std::span<const std::byte> words);
 
 // Calls visit(id, value) for every counter of a PERF_SAMPLE_READ: those of the event's group, or the event
 // alone. The id is 0 where read_format has none.

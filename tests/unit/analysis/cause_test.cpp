@@ -69,6 +69,14 @@ TEST(Cause, OfCodeWithoutSymbolInALibraryIsNative) {
   EXPECT_EQ(causes_of(profile), "native other other");
 }
 
+TEST(Cause, OfTimeOnNoProcessorIsWaitingButForTheLoopsNextEvent) {
+  EXPECT_EQ(causes_of(profile_of("main;js:read;kernel:pipe_read;kernel:[waits for a pipe] 1\n"
+                                 "main;kernel:do_epoll_wait;kernel:[waits for events] 1\n"
+                                 "main;js:run;kernel:[ready, without a CPU] 1\n"
+                                 "main;v8::internal::Heap::CollectGarbage;kernel:[waits for a lock] 1\n")),
+            "waiting idle waiting waiting");
+}
+
 std::string folded_text(std::string_view stacks) {
   Selection selection;
   selection.fold_event_loop = true;
@@ -93,6 +101,25 @@ TEST(FoldedEventLoop, NamesThePhase) {
                   "main;node::LoadEnvironment;js:start 1\n"
                   "main;something;js:call 1\n"),
       "timers;tick\npoll;onread;handle\nmicrotasks/next tick;resume\nstartup;start\nnative;call\n");
+}
+
+TEST(AsyncCallers, CanBeLeftOut) {
+  const Profile profile = profile_of(
+      "main;builtin:RunMicrotasks;js:async route;js:async users;js:query 2\n"
+      "main;builtin:RunMicrotasks;[asynchronous callers lost];js:query 1\n");
+  for (const auto& [my, fold] : {std::pair(false, false), {true, false}, {false, true}}) {
+    Selection selection;
+    selection.only_my_code = my;
+    selection.fold_event_loop = fold;
+    selection.leave_out_async_callers = true;
+    const auto selected = copy_selection(profile, selection);
+    ASSERT_TRUE(selected);
+    const Profile& part = selected->profile;
+    ASSERT_EQ(part.samples.size(), 2u);
+    EXPECT_EQ(part.samples.stack(0), part.samples.stack(1));
+    for (std::size_t i = 0; i < part.frames.size(); ++i)
+      EXPECT_FALSE(part.text(part.frames[FrameId{i}].function).contains("async"));
+  }
 }
 
 TEST(FoldedEventLoop, KeepsWhatHasNoJavaScript) {

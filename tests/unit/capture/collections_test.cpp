@@ -21,6 +21,18 @@ TEST(Collections, AreWhatLiesBetweenEntryAndReturn) {
   EXPECT_TRUE(tracker.take().empty());
 }
 
+TEST(Collections, KeepTheStackOfTheirBeginning) {
+  CollectionTracker tracker(1);
+  tracker.add(1, Point::kBegin, 100, 1, StackId{7u});
+  tracker.add(1, Point::kScavenge, 120, 0);
+  tracker.add(1, Point::kBegin, 130, 1, StackId{8u});
+  tracker.add(1, Point::kEnd, 140, 0);
+  tracker.add(1, Point::kEnd, 150, 0);
+  const auto collections = tracker.take();
+  ASSERT_EQ(collections.size(), 1u);
+  EXPECT_EQ(collections[0].stack, StackId{7u});
+}
+
 // A callback of a collection may start another; a mark-compact may be preceded by a scavenge.
 TEST(Collections, WithinOthersArePartOfThem) {
   CollectionTracker tracker(1);

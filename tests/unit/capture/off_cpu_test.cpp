@@ -52,7 +52,11 @@ TEST(WaitReason, IsToldByTheKernelsFunctions) {
   EXPECT_EQ(reason({"schedule", "something"}), WaitReason::kUnknown);
   EXPECT_EQ(reason({}), WaitReason::kUnknown);
   EXPECT_EQ(to_frame(WaitReason::kMemory), "[waits for memory]");
+  EXPECT_EQ(to_frame(WaitReason::kName), "[waits for DNS]");
   EXPECT_EQ(to_frame(WaitReason::kUnknown), "[waits]");
+  EXPECT_EQ(reason_of_events("node::SyncProcessRunner::Run"), WaitReason::kChild);
+  EXPECT_EQ(reason_of_events("uv__getaddrinfo_work"), WaitReason::kName);
+  EXPECT_EQ(reason_of_events("uv__io_poll"), std::nullopt);
 }
 
 }  // namespace

@@ -158,5 +158,29 @@ TEST(DurationCounts, HaveQuantiles) {
   EXPECT_EQ(counts.total(), 102u);
 }
 
+TEST(TurnTracker, TellsOfATurnThatLasts) {
+  SimulatedLoop loop;
+  loop.turn(10, 1);
+  loop.turn(10, 200);
+  EXPECT_TRUE(loop.tracker.take_turns().empty());
+  loop.tracker.finish(/*lasts=*/true);
+  const auto turns = loop.tracker.take_turns();
+  ASSERT_EQ(turns.size(), 1u);
+  EXPECT_TRUE(turns[0].lasts);
+  EXPECT_LE(turns[0].duration_ns(), 200 * kMs);
+  EXPECT_GE(turns[0].duration_ns(), 197 * kMs);
+  loop.tracker.finish(/*lasts=*/true);
+  EXPECT_TRUE(loop.tracker.take_turns().empty());
+}
+
+TEST(TurnTracker, HasNoTurnThatLastsWhileTheLoopSleeps) {
+  SimulatedLoop loop;
+  loop.turn(10, 200);
+  loop.turn(50, 1);
+  loop.tracker.take_turns();
+  loop.tracker.finish(/*lasts=*/true);
+  EXPECT_TRUE(loop.tracker.take_turns().empty());
+}
+
 }  // namespace
 }  // namespace nodescope

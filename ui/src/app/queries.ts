@@ -16,6 +16,7 @@ export function selectionQuery(state: State): Query {
     include: state.include,
     exclude: state.exclude,
     my: state.my,
+    no_async: !state.awaiters,
   };
 }
 

@@ -24,6 +24,7 @@ export interface State {
   exclude: readonly string[];
   my: boolean;
   fold: boolean;
+  awaiters: boolean; // asynchronous callers, where the recording has them
   search: string;
   mode: HeatMode;
   window: Range | null; // what the time axis shows; null: everything
@@ -56,6 +57,7 @@ export const kInitial: State = {
   exclude: [],
   my: false,
   fold: true,
+  awaiters: true,
   search: '',
   mode: 'samples',
   window: null,
@@ -107,7 +109,7 @@ function oneOf<T extends string>(text: string | null, values: readonly T[], othe
 }
 
 const kFlags = ['my', 'reversed', 'byThread', 'tiers', 'recursion', 'sortReversed', 'absolute', 'vanished'] as const;
-const kFlagsOn = ['fold', 'icicle'] as const;
+const kFlagsOn = ['fold', 'icicle', 'awaiters'] as const;
 
 export function encodeState(state: State): string {
   const out = new URLSearchParams();

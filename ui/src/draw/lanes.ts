@@ -97,7 +97,7 @@ export function laneAt(lanes: Lane[], tall: boolean, y: number): number {
 const kUnlit = 0.12;
 
 // From the bottom up.
-const kStackOrder = ['js', 'native', 'kernel', 'other', 'regexp', 'compile', 'gc'].map((name) => kCauses.indexOf(name as never));
+const kStackOrder = ['js', 'native', 'kernel', 'other', 'regexp', 'compile', 'gc', 'waiting'].map((name) => kCauses.indexOf(name as never));
 
 export function isChosen(lane: Lane, chosen: readonly number[]): boolean {
   return lane.threads.some((thread) => chosen.includes(thread));

@@ -3,7 +3,7 @@
 import { FrameKind, kCauses, Origin, Tier, type Labels } from '../wire/views';
 
 export type KindName =
-  | 'app' | 'node' | 'builtin' | 'native' | 'kernel' | 'gc' | 'compile' | 'regexp' | 'loop' | 'unknown';
+  | 'app' | 'node' | 'builtin' | 'native' | 'kernel' | 'gc' | 'compile' | 'regexp' | 'waiting' | 'loop' | 'unknown';
 
 export const kKindWords: Record<KindName, string> = {
   app: 'My JS',
@@ -14,6 +14,7 @@ export const kKindWords: Record<KindName, string> = {
   gc: 'GC',
   compile: 'Compile',
   regexp: 'RegExp',
+  waiting: 'Waiting',
   loop: 'Event loop',
   unknown: 'Unresolved',
 };
@@ -29,6 +30,7 @@ export const kCauseWords: Record<(typeof kCauses)[number], string> = {
   kernel: 'Kernel',
   idle: 'Idle',
   other: 'Other',
+  waiting: 'Waiting',
 };
 
 const kByOrigin: KindName[] = [];
@@ -43,10 +45,12 @@ kByOrigin[Origin.kernel] = 'kernel';
 kByOrigin[Origin.unknown] = 'unknown';
 
 const kCompileCause = kCauses.indexOf('compile');
+const kWaitingCause = kCauses.indexOf('waiting');
 
 export function kindName(labels: Labels, label: number): KindName {
   if (label === 0) return 'loop';
   if (labels.cause?.[label] === kCompileCause && labels.kind[label] === FrameKind.native) return 'compile';
+  if (labels.cause?.[label] === kWaitingCause) return 'waiting';
   const name = kByOrigin[labels.origin[label]] ?? 'unknown';
   // Folded text knows no kinds: a name is not in doubt because of that.
   if (name === 'unknown' && labels.names[label] && !labels.names[label].startsWith('[')) return 'loop';

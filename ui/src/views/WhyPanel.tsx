@@ -14,7 +14,7 @@ import { SandwichCanvas } from './SandwichCanvas';
 import { SourceView } from './SourceView';
 import { Suggestions } from './Suggestions';
 
-const kCauseOrder = ['js', 'native', 'kernel', 'gc', 'compile', 'regexp', 'other', 'idle'] as const;
+const kCauseOrder = ['js', 'native', 'kernel', 'gc', 'compile', 'regexp', 'waiting', 'other', 'idle'] as const;
 
 function rangeWords(range: Range): string {
   return `${clock(range[0], 2)} – ${clock(range[1], 2)}`;
@@ -65,7 +65,7 @@ function Options() {
   const store = useStore();
   const { state } = store;
   const [open, setOpen] = useState(false);
-  type Flag = 'icicle' | 'reversed' | 'fold' | 'byThread' | 'tiers' | 'recursion' | 'absolute' | 'vanished';
+  type Flag = 'icicle' | 'reversed' | 'fold' | 'awaiters' | 'byThread' | 'tiers' | 'recursion' | 'absolute' | 'vanished';
   const ofComparison: [Flag, string, string][] = [
     ['absolute', 'Absolute: do not scale the baseline', ''],
     ['vanished', 'Draw what vanished', ''],
@@ -74,6 +74,7 @@ function Options() {
     ['icicle', 'Root on top', 'I'],
     ['reversed', 'Reversed: callers above callees', 'R'],
     ['fold', 'Fold event loop and call stubs', 'L'],
+    ...(store.about.facts['asynchronous callers'] ? [['awaiters', 'Asynchronous callers', ''] as [Flag, string, string]] : []),
     ['byThread', 'Split by thread', 'P'],
     ['tiers', 'Split by tier', ''],
     ['recursion', 'Collapse recursion', ''],
@@ -164,7 +165,7 @@ function Legend({ isComparison }: { isComparison: boolean }) {
     );
   }
   if (paletteOf(state, about) !== 'kind') return null;
-  const kinds: KindName[] = ['app', 'node', 'builtin', 'native', 'kernel', 'gc', 'compile', 'regexp', 'unknown'];
+  const kinds: KindName[] = ['app', 'node', 'builtin', 'native', 'kernel', 'gc', 'compile', 'regexp', 'waiting', 'unknown'];
   return (
     <div class="foot">
       {kinds.map((kind) => (
