@@ -46,8 +46,11 @@ std::string_view word_of(JsTier tier) {
   return tier == JsTier::kInterpreted ? "interpreter" : to_string(tier);
 }
 
+// A place in WebAssembly is a byte of its module, which V8 and other tools write as a hexadecimal number.
 std::string place_text(std::string_view file, const Frame& place) {
   std::string text = printable(file.empty() ? "<anonymous>" : file);
+  if (place.line != 0 && place.kind == FrameKind::kWasm)
+    return text + fmt::format(":0x{:x}", place.column - 1);
   if (place.line != 0) text += fmt::format(":{}:{}", place.line, place.column);
   return text;
 }
@@ -72,7 +75,9 @@ std::string arguments_text(const v8::Arguments& arguments) {
 std::string frame_text(const Profile& profile, const DumpedFrame& dumped) {
   const FrameWords words = words_of(profile, dumped);
   std::string text = "  " + printable(words.function);
-  if (words.kind == "js" || words.kind == "native") text += "  " + place_text(words.file, words.place);
+  const bool is_of_module = words.kind == "wasm" && !words.file.empty();
+  if (words.kind == "js" || words.kind == "native" || is_of_module)
+    text += "  " + place_text(words.file, words.place);
   std::string notes;
   const auto note = [&](std::string_view word) { notes += (notes.empty() ? "" : ", ") + std::string(word); };
   if (words.kind != "js") note(words.kind);

@@ -109,6 +109,19 @@ bool is_return(std::byte byte) {
   return byte == std::byte{0xC3} || byte == std::byte{0xC2};
 }
 
+// At the begin: endbr64; bnd jmp [rip + distance], each of the first two or not.  Gives where the jump is, or
+// the size where there is none.
+std::size_t find_indirect_jump(std::span<const std::byte> bytes) {
+  constexpr std::array kEndbr = {std::byte{0xF3}, std::byte{0x0F}, std::byte{0x1E}, std::byte{0xFA}};
+  std::size_t at = 0;
+  if (bytes.size() >= kEndbr.size() && std::ranges::equal(bytes.first(kEndbr.size()), kEndbr))
+    at = kEndbr.size();
+  if (at < bytes.size() && bytes[at] == std::byte{0xF2}) ++at;
+  const bool is_jump =
+      at + 2 <= bytes.size() && bytes[at] == std::byte{0xFF} && bytes[at + 1] == std::byte{0x25};
+  return is_jump ? at : bytes.size();
+}
+
 }  // namespace
 
 LeafFrame find_leaf_frame(const LeafCode& code) {
@@ -164,13 +177,21 @@ std::uint64_t direct_call_target(std::span<const std::byte> bytes, std::uint64_t
   return return_address + load_distance(bytes.last(kDistanceBytes));
 }
 
-// endbr64; bnd jmp [rip + distance], each of the first two or not.
 bool begins_with_indirect_jump(std::span<const std::byte> bytes) {
-  constexpr std::array kEndbr = {std::byte{0xF3}, std::byte{0x0F}, std::byte{0x1E}, std::byte{0xFA}};
-  if (bytes.size() >= kEndbr.size() && std::ranges::equal(bytes.first(kEndbr.size()), kEndbr))
-    bytes = bytes.subspan(kEndbr.size());
-  if (!bytes.empty() && bytes[0] == std::byte{0xF2}) bytes = bytes.subspan(1);
-  return bytes.size() >= 2 && bytes[0] == std::byte{0xFF} && bytes[1] == std::byte{0x25};
+  return find_indirect_jump(bytes) < bytes.size();
+}
+
+std::uint64_t jumped_pointer(std::span<const std::byte> bytes, std::uint64_t address) {
+  const std::size_t end = find_indirect_jump(bytes) + 2 + kDistanceBytes;
+  return end > bytes.size() ? 0 : address + end + load_distance(bytes.subspan(end - kDistanceBytes));
+}
+
+std::uint64_t called_pointer(std::span<const std::byte> bytes, std::uint64_t return_address) {
+  constexpr std::array kCall = {std::byte{0xFF}, std::byte{0x15}};
+  if (bytes.size() < kCall.size() + kDistanceBytes) return 0;
+  const auto call = bytes.last(kCall.size() + kDistanceBytes);
+  if (!std::ranges::equal(call.first(kCall.size()), kCall)) return 0;
+  return return_address + load_distance(call.subspan(kCall.size()));
 }
 
 bool has_jump_to(std::span<const std::byte> bytes, std::uint64_t address_of_bytes, std::uint64_t target) {

@@ -53,6 +53,11 @@ std::uint64_t direct_call_target(std::span<const std::byte> bytes, std::uint64_t
 // A stub of the linker, which leads to a function of any module.
 bool begins_with_indirect_jump(std::span<const std::byte> bytes);
 
+// Where the address lies that such a stub at `address` jumps to, or that the `call [rip + distance]` leads to
+// which `bytes` end with; 0: another instruction.
+std::uint64_t jumped_pointer(std::span<const std::byte> bytes, std::uint64_t address);
+std::uint64_t called_pointer(std::span<const std::byte> bytes, std::uint64_t return_address);
+
 // Whether something in these bytes looks like a jump to `target`, on a condition or without, by a 32-bit
 // distance.
 bool has_jump_to(std::span<const std::byte> bytes, std::uint64_t address_of_bytes, std::uint64_t target);

@@ -24,6 +24,9 @@ constexpr std::uint64_t kCallBytes = 7;
 constexpr std::uint64_t kWordBytes = 8;
 constexpr std::uint64_t kRedZoneBytes = 128;
 
+// Those of musl that are executed much have far less: memcpy, malloc, pthread_mutex_lock.
+constexpr std::uint64_t kMaxFrameWithoutRules = std::uint64_t{2} * 1024;
+
 // The largest frames that keep the caller's stack pointer below their own are those of OpenSSL's hashes: 3.4
 // KB with the gap that aligns them, and 1.2 KB more while they run.
 constexpr std::uint64_t kMaxRealignedBytes = std::uint64_t{8} * 1024;
@@ -68,7 +71,7 @@ class StackWalk final : private ExpressionContext {
           const UnwindRow* row = unwinder_.find_row(*region.table, FileAddress{inside.value - region.bias});
           if (row != nullptr) return step_by_row(*row, region, inside);
         }
-        return guess_by_frame_pointer();
+        return step_without_rules(inside);
       case CodeKind::kFramed:
         if (leaf) return step_from_leaf(pc, region);
         return std::exchange(caller_has_no_frame_, false)
@@ -200,10 +203,68 @@ class StackWalk final : private ExpressionContext {
     const auto call = code_.code({Address{*return_address - kCallBytes}, Address{*return_address}});
     const std::uint64_t target = direct_call_target(call, *return_address);
     if (target == function) return Calls::kYes;
-    if (target == 0) return ends_with_call(call) ? Calls::kPerhaps : Calls::kNo;
+    if (target == 0) {
+      if (leads_to(called_pointer(call, *return_address), function)) return Calls::kYes;
+      return ends_with_call(call) ? Calls::kPerhaps : Calls::kNo;
+    }
     const auto first = code_.code({Address{target}, Address{target} + kChoosingBytes});
     if (has_jump_to(first, target, function)) return Calls::kYes;
+    if (leads_to(jumped_pointer(first, target), function)) return Calls::kYes;
     return first.empty() || begins_with_indirect_jump(first) ? Calls::kPerhaps : Calls::kNo;
+  }
+
+  // Linkers put the addresses of functions of other modules in tables.
+  bool leads_to(std::uint64_t pointer, std::uint64_t function) {
+    return pointer != 0 && code_.word_now(Address{pointer}) == function;
+  }
+
+  // ---- native code without rules, such as all of musl
+
+  // It does not tell how large its frames are: the return address is the nearest word from the stack pointer
+  // on that leads behind a call of the very function that is executed.
+  std::optional<UnwindEnd> step_without_rules(Address pc) {
+    const auto place = find_return_address(pc);
+    if (!place) return guess_by_frame_pointer();
+    RegisterSet caller;
+    caller.set(Register::kRip, *read_word(*place));
+    caller.set(Register::kRsp, *place + kWordBytes);
+    if (const auto frame = find_frame_pointer(*place)) caller.set(Register::kRbp, *frame);
+    ++guessed_frames_;
+    return move_to(caller);
+  }
+
+  std::optional<std::uint64_t> find_return_address(Address pc) {
+    const auto function = code_.function_begin(pc);
+    const std::uint64_t begin = *registers_.get(Register::kRsp);
+    if (!function || begin % kWordBytes != 0) return std::nullopt;
+    for (std::uint64_t place = begin; place < begin + kMaxFrameWithoutRules; place += kWordBytes) {
+      const auto word = read_word(place);
+      if (!word) break;
+      if (calls(word, function->value) == Calls::kYes) return place;
+    }
+    return std::nullopt;
+  }
+
+  // Of the caller, whose return address lies at `end`: still in its register, or the first that the function
+  // pushed.
+  std::optional<std::uint64_t> find_frame_pointer(std::uint64_t end) {
+    const auto now = registers_.get(Register::kRbp);
+    if (now && is_frame_pointer(*now, end)) return now;
+    std::optional<std::uint64_t> pushed;
+    for (std::uint64_t place = *registers_.get(Register::kRsp); place < end; place += kWordBytes) {
+      const auto word = read_word(place);
+      if (word && is_frame_pointer(*word, end)) pushed = word;
+    }
+    return pushed;
+  }
+
+  // The word above what a frame pointer leads to leads behind a call.
+  bool is_frame_pointer(std::uint64_t frame, std::uint64_t end) {
+    if (frame <= end || frame % kWordBytes != 0) return false;
+    const auto word = read_word(frame + kWordBytes);
+    if (!word || *word < kCallBytes || find_region(Address{*word - 1}).kind == CodeKind::kUnknown)
+      return false;
+    return ends_with_call(code_.code({Address{*word - kCallBytes}, Address{*word}}));
   }
 
   // ---- code with frame pointers
@@ -331,7 +392,7 @@ class StackWalk final : private ExpressionContext {
     const bool below_stack = address < stack_.begin.value && stack_.begin.value - address <= kRedZoneBytes;
     if (!below_stack || size_bytes != kWordBytes) return read(address, size_bytes);
     if (substitute_) return substitute_;
-    const auto word = code_.word_below_stack(Address{address});
+    const auto word = code_.word_now(Address{address});
     if (!word) failure_ = UnwindEnd::kImplausible;
     reads_below_stack_ = true;
     return word;

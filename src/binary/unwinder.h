@@ -63,12 +63,13 @@ class CodeMap {
   // empty where it is not known.  Only asked for the innermost frame.
   virtual std::span<const std::byte> code(Range<Address> range) = 0;
 
-  // Where the framed function that `pc` is in begins, if that is known.  Only asked for the innermost frame.
+  // Where the function that `pc` is in begins, if that is known.  Only asked for the innermost frame, and for
+  // code without rules.
   virtual std::optional<Address> function_begin(Address) { return std::nullopt; }
 
-  // A word of the 128 bytes below the stack pointer, which functions that call nothing may use and a copy of
-  // the stack does not hold; as it is now.
-  virtual std::optional<std::uint64_t> word_below_stack(Address) { return std::nullopt; }
+  // A word that the copy of the stack does not hold, as it is now: of the 128 bytes below the stack pointer,
+  // which functions that call nothing may use, or of the addresses that code calls through.
+  virtual std::optional<std::uint64_t> word_now(Address) { return std::nullopt; }
 };
 
 // Why a stack ends where it ends.

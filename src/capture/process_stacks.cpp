@@ -128,7 +128,10 @@ std::optional<ProcessStacks::Built> ProcessStacks::build(const RegisterSet& regi
     }
     built.stack = profile_.stacks.push(built.stack, frame_of(entry));
   }
-  if (built.summary.has_unknown_js) built.summary.complete = false;
+  if (built.summary.has_unknown_js) {
+    built.summary.complete = false;
+    profile_.diagnostics.info("stack with a JavaScript function that could not be identified");
+  }
   return built;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 namespace nodescope {
 
@@ -47,6 +48,14 @@ std::vector<bool> read_process_memory(pid_t pid, std::span<const RemoteBytes> pi
     next += std::min(batch.size(), whole + 1);  // past the one that failed
   }
   return done;
+}
+
+// Of a process that has memory this address cannot be read, and of one that may not be looked into nothing.
+bool has_lost_its_memory(pid_t pid) {
+  std::byte byte{};
+  const iovec local{&byte, sizeof byte};
+  const iovec remote{nullptr, sizeof byte};
+  return ::process_vm_readv(pid, &local, 1, &remote, 1, 0) < 0 && errno == ESRCH;
 }
 
 }  // namespace nodescope

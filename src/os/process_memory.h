@@ -19,4 +19,7 @@ struct RemoteBytes {
 // it could be read; a piece that could not has unspecified content.
 std::vector<bool> read_process_memory(pid_t pid, std::span<const RemoteBytes> pieces);
 
+// The process has ended, or ends: its memory is given back already.
+bool has_lost_its_memory(pid_t pid);
+
 }  // namespace nodescope

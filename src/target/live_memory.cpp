@@ -1,6 +1,8 @@
 #include "target/live_memory.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "os/process_memory.h"
 
@@ -51,14 +53,17 @@ void LiveMemory::prefetch(std::span<const Range<Address>> ranges) {
 }
 
 void LiveMemory::forget() {
-  if (!pages_.empty()) expected_.clear();
-  for (auto& [number, copy] : pages_) {
-    if (copy.page == nullptr) continue;
-    if (copy.used && expected_.size() < kMaxExpectedPages) expected_.push_back(number);
-    if (spare_.size() < kMaxExpectedPages) spare_.push_back(std::move(copy.page));
+  if (is_gone_ || pages_.empty()) return;
+  for (auto& [number, copy] : before_) {
+    if (copy.page != nullptr && spare_.size() < kMaxExpectedPages) spare_.push_back(std::move(copy.page));
+  }
+  expected_.clear();
+  for (const auto& [number, copy] : pages_) {
+    if (copy.used && copy.page != nullptr && expected_.size() < kMaxExpectedPages)
+      expected_.push_back(number);
   }
   std::ranges::sort(expected_);
-  pages_.clear();
+  before_ = std::exchange(pages_, {});
   last_number_ = ~std::uint64_t{0};
   last_page_ = nullptr;
 }
@@ -67,7 +72,10 @@ const LiveMemory::Page* LiveMemory::page(std::uint64_t number) {
   if (number == last_number_) return last_page_;
   auto found = pages_.find(number);
   if (found == pages_.end()) {
-    if (pages_.size() >= kMaxPages) forget();
+    if (pages_.size() >= kMaxPages) {
+      if (is_gone_) return nullptr;
+      forget();
+    }
     fetch_with_expected(number);
     found = pages_.find(number);
   }
@@ -99,10 +107,14 @@ void LiveMemory::fetch(std::span<const std::uint64_t> numbers) {
     pieces.push_back({number * kPageBytes, *fresh.back()});
   }
   const std::vector<bool> done = read_process_memory(pid_, pieces);
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (!done[i]) fresh[i].reset();
-    pages_.insert_or_assign(numbers[i], Copy{std::move(fresh[i])});
-  }
+  if (!is_gone_ && std::ranges::none_of(done, std::identity())) is_gone_ = has_lost_its_memory(pid_);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    pages_.insert_or_assign(numbers[i], Copy{done[i] ? std::move(fresh[i]) : page_before(numbers[i])});
+}
+
+std::unique_ptr<LiveMemory::Page> LiveMemory::page_before(std::uint64_t number) {
+  const auto before = is_gone_ ? before_.find(number) : before_.end();
+  return before == before_.end() ? nullptr : std::move(before->second.page);
 }
 
 }  // namespace nodescope

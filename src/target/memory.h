@@ -24,6 +24,9 @@ class Memory {
   // What is read from now on is what is there from now on.
   virtual void forget() {}
 
+  // The process has ended: what was read of it shortly before is all there will ever be.
+  virtual bool is_gone() const { return false; }
+
   template <typename T>
     requires std::is_trivially_copyable_v<T>
   std::optional<T> load(Address address) {

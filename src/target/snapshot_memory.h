@@ -28,6 +28,8 @@ class SnapshotMemory final : public Memory {
     return true;
   }
 
+  bool is_gone() const override { return now_.is_gone(); }
+
  private:
   Memory& now_;
   Address begin_;

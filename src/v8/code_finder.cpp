@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/hash.h"
+#include "v8/object_cache.h"
 
 namespace nodescope::v8 {
 
@@ -115,6 +116,7 @@ bool CodeFinder::is_current(Entry& entry) {
   if (!entry.found)
     return entry.searched_in_vain_before && generation_ - entry.generation < kGenerationsOfNothing;
   const auto now = Code::load(heap_, entry.found->code.header());
+  if (!now && heap_.memory().is_gone()) return generation_ - entry.generation <= kRecentGenerations;
   if (!now || (*now != entry.found->code && !now->is_given_up_form_of(entry.found->code, heap_)))
     return false;
   entry.found->code = *now;

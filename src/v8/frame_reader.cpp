@@ -27,6 +27,9 @@ constexpr int kMaxFeedbackFields = 8;
 // Before the first bytecode, while the function's entry is checked for interrupts; it has a position, too.
 constexpr std::int64_t kFunctionEntry = -1;
 
+// Has no frame of its own, that is still the function's which is left.
+constexpr std::string_view kDeoptimizer = "DeoptimizationEntry";
+
 constexpr std::size_t kMaxPlaces = 1 << 16;
 
 // Map, length, constants, handlers and positions; behind them is an age that changes.
@@ -124,6 +127,7 @@ void FrameReader::begin_generation() {
   functions_.begin_generation();
   script_functions_.begin_generation();
   regexps_.begin_generation();
+  wasm_modules_.begin_generation();
   bytecodes_.begin_generation();
 }
 
@@ -198,19 +202,21 @@ std::vector<Frame> FrameReader::read_builtin_copy(const PhysicalFrame& frame) {
 }
 
 std::vector<Frame> FrameReader::read_marked(const PhysicalFrame& frame, std::uint64_t marker) {
-  switch (heap_.layout().marker(marker)) {
+  const bool in_builtin = space_.kind(frame.is_leaf ? frame.pc : frame.pc - 1) == CodeSpace::Kind::kBuiltin;
+  const Marker marked = heap_.layout().marker(marker);
+  switch (marked) {
     case Marker::kRegExp:
       return {frame_of_kind(FrameKind::kRegExp)};
-    case Marker::kWasm: {
-      // Builtins lead into WebAssembly and out of it, too.
-      const Address pc = frame.is_leaf ? frame.pc : frame.pc - 1;
-      if (space_.kind(pc) == CodeSpace::Kind::kBuiltin) break;
-      if (code_of(frame) == nullptr) {
-        bound(wasm_areas_);
-        wasm_areas_.emplace(space_.area(pc).begin.value, true);
-      }
-      return {frame_of_kind(FrameKind::kWasm)};
-    }
+    // Builtins lead into WebAssembly and out of it, too.
+    case Marker::kWasm:
+      if (in_builtin) break;
+      note_wasm_area(frame);
+      return read_wasm(frame, slot(frame, heap_.layout().frame_function));
+    case Marker::kJsToWasm:
+    case Marker::kWasmToJs:
+      if (in_builtin) break;
+      note_wasm_area(frame);
+      return {frame_of_kind(FrameKind::kBuiltin, marked == Marker::kJsToWasm ? "js-to-wasm" : "wasm-to-js")};
     case Marker::kBuiltinExit: {
       const auto target = heap_.word(frame.frame_pointer + kBuiltinExitTarget);
       return read_builtin(frame, target);
@@ -218,8 +224,7 @@ std::vector<Frame> FrameReader::read_marked(const PhysicalFrame& frame, std::uin
     case Marker::kOther:
       break;
   }
-  if (space_.kind(frame.pc) == CodeSpace::Kind::kBuiltin) return read_builtin(frame, std::nullopt);
-  return read_unknown_code(frame);
+  return in_builtin ? read_builtin(frame, std::nullopt) : read_unknown_code(frame);
 }
 
 std::vector<Frame> FrameReader::read_function(const PhysicalFrame& frame) {
@@ -237,12 +242,36 @@ std::vector<Frame> FrameReader::read_function(const PhysicalFrame& frame) {
                     : read_unknown_code(frame);
 }
 
+void FrameReader::note_wasm_area(const PhysicalFrame& frame) {
+  if (code_of(frame) != nullptr) return;
+  bound(wasm_areas_);
+  wasm_areas_.emplace(space_.area(frame.is_leaf ? frame.pc : frame.pc - 1).begin.value, true);
+}
+
+// `instance` is what the frame keeps beside its marker, if it is there yet.
+std::vector<Frame> FrameReader::read_wasm(const PhysicalFrame& frame, std::optional<TaggedWord> instance) {
+  std::vector<Frame> frames;
+  for (const WasmCall& call : wasm_modules_.calls(frame.pc, frame.is_leaf, instance)) {
+    Frame result = frame_of_kind(FrameKind::kWasm, call.function);
+    result.script = call.script;
+    result.offset = call.offset;
+    result.function_offset = call.function_offset;
+    result.inlined = true;
+    result.sure = !frame.is_leaf && heap_.layout().is_known_version();
+    frames.push_back(std::move(result));
+  }
+  if (frames.empty()) return {frame_of_kind(FrameKind::kWasm)};
+  frames.back().inlined = false;
+  return frames;
+}
+
 // Machine code of WebAssembly is no object of V8's heap: where it lies was seen in frames that say what they
 // are.
 std::vector<Frame> FrameReader::read_unknown_code(const PhysicalFrame& frame) {
   const Range<Address> area = space_.area(frame.is_leaf ? frame.pc : frame.pc - 1);
   const bool is_wasm = code_of(frame) == nullptr && wasm_areas_.contains(area.begin.value);
-  return {frame_of_kind(is_wasm ? FrameKind::kWasm : FrameKind::kUnknownJs)};
+  if (is_wasm) return read_wasm(frame, std::nullopt);
+  return {frame_of_kind(FrameKind::kUnknownJs)};
 }
 
 // Before the frame is set up, or after it was taken down.
@@ -263,12 +292,22 @@ std::vector<Frame> FrameReader::read_frameless(const PhysicalFrame& frame) {
 // A builtin by the function that was called, and where it has none by its own name.
 std::vector<Frame> FrameReader::read_builtin(const PhysicalFrame& frame, std::optional<TaggedWord> function) {
   const auto word = function ? shared_of_function(heap_, *function) : std::nullopt;
-  const Function* called = word ? functions_.find(*word) : nullptr;
+  Function* called = word ? functions_.find(*word) : nullptr;
   // A function with a script in a builtin's frame: its own frame is not there yet.
   if (called != nullptr && !called->shared.script() && !called->shared.name().empty())
     return {frame_of_kind(FrameKind::kBuiltin, called->shared.name())};
   const Address pc = frame.is_leaf ? frame.pc : frame.pc - 1;
-  return {frame_of_kind(FrameKind::kBuiltin, space_.builtin_name(pc))};
+  std::vector<Frame> frames{frame_of_kind(FrameKind::kBuiltin, space_.builtin_name(pc))};
+  if (called != nullptr && called->shared.script() && frames[0].function.starts_with(kDeoptimizer))
+    frames.push_back(describe_left(*called, closure_of(frame, *word)));
+  return frames;
+}
+
+// A function whose optimized code is being left has no place any more and not yet another one.
+Frame FrameReader::describe_left(Function& function, const std::optional<Closure>& closure) {
+  Frame left = describe(function, closure);
+  left.sure = false;
+  return left;
 }
 
 FrameReader::Bytecode* FrameReader::find_bytecode(TaggedWord word) {

@@ -19,6 +19,7 @@
 #include "v8/regexps.h"
 #include "v8/script_functions.h"
 #include "v8/scripts.h"
+#include "v8/wasm_modules.h"
 
 namespace nodescope::v8 {
 
@@ -76,7 +77,8 @@ class FrameReader {
         codes_(codes),
         functions_(heap, scripts),
         script_functions_(heap),
-        regexps_(heap) {}
+        regexps_(heap),
+        wasm_modules_(heap, scripts) {}
 
   // Innermost first: inlined functions come before the one that they were inlined into.  At least one frame.
   std::vector<Frame> read(const PhysicalFrame& frame);
@@ -112,6 +114,7 @@ class FrameReader {
   std::vector<Frame> read_marked(const PhysicalFrame& frame, std::uint64_t marker);
   std::vector<Frame> read_function(const PhysicalFrame& frame);
   std::vector<Frame> read_frameless(const PhysicalFrame& frame);
+  std::vector<Frame> read_wasm(const PhysicalFrame& frame, std::optional<TaggedWord> instance);
   std::vector<Frame> read_unknown_code(const PhysicalFrame& frame);
   std::vector<Frame> read_baseline(const PhysicalFrame& frame, const CodeFinder::Found& found);
   std::vector<Frame> read_optimized(const PhysicalFrame& frame, const CodeFinder::Found& found);
@@ -131,11 +134,13 @@ class FrameReader {
   const CodeFinder::Found* code_of(const PhysicalFrame& frame);
   std::optional<TaggedWord> slot(const PhysicalFrame& frame, const Fact& offset);
   std::optional<Closure> closure_of(const PhysicalFrame& frame, TaggedWord shared);
+  void note_wasm_area(const PhysicalFrame& frame);
   CodeUse code_use(const PhysicalFrame& frame);
   Function* function_of_bytecode(const PhysicalFrame& frame, TaggedWord word, Bytecode& bytecode);
   Function* search_function(const PhysicalFrame& frame, TaggedWord bytecode);
   Function* owner_of(TaggedWord shared, TaggedWord bytecode);
   Frame describe(Function& function, const std::optional<Closure>& closure);
+  Frame describe_left(Function& function, const std::optional<Closure>& closure);
   Frame describe_inlined(Function& function, const DeoptData* deopt);
   PositionEncoding position_encoding() const;
   std::int32_t offset_of(std::optional<SourcePosition> position) const;
@@ -146,6 +151,7 @@ class FrameReader {
   Functions functions_;
   ScriptFunctions script_functions_;
   RegExps regexps_;
+  WasmModules wasm_modules_;
   ObjectCache<Bytecode> bytecodes_;
   std::uint64_t next_bytecode_id_ = 0;
   // Decoding positions takes most of the time, and threads stay in few places.

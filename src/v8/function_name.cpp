@@ -41,23 +41,28 @@ bool holds(Heap& heap, const Property& property, TaggedWord function) {
          heap.field(property.value, layout.accessor_setter) == function;
 }
 
+struct Method {
+  std::string name;
+  TaggedWord holder;  // the receiver, or the one of its prototypes that has it
+};
+
 // The only property, own or inherited, whose value is `function`; two of them are none, as in V8.
-std::optional<std::string> method_name(Heap& heap, TaggedWord receiver, TaggedWord function) {
-  std::optional<std::string> name;
+std::optional<Method> find_method(Heap& heap, TaggedWord receiver, TaggedWord function) {
+  std::optional<Method> method;
   bool ambiguous = false;
   std::optional<TaggedWord> object = receiver;
   for (int step = 0; step < kMaxPrototypes && object && !ambiguous; ++step) {
     const bool all = for_each_property(heap, *object, [&](const Property& property) {
       if (!holds(heap, property, function)) return true;
       auto key = load_name(heap, property.key);
-      ambiguous = name.has_value() && key.has_value();
-      if (key) name = std::move(key);
+      ambiguous = method.has_value() && key.has_value();
+      if (key) method = Method{std::move(*key), *object};
       return !ambiguous;
     });
     if (!all) return std::nullopt;
     object = prototype_of(heap, *object);
   }
-  return ambiguous ? std::nullopt : name;
+  return ambiguous ? std::nullopt : method;
 }
 
 // Called as a method: not on the global object, undefined or null, nor on a primitive.
@@ -126,10 +131,10 @@ std::string name_of(Heap& heap, const Activation& activation) {
   if (activation.is_eval) return "eval";
   if (activation.shared.is_class_constructor()) return {};
   if (!activation.receiver || !activation.function || !is_method_call(heap, *activation.receiver)) return {};
-  const auto method = method_name(heap, *activation.receiver, *activation.function);
-  const std::string type = class_name(heap, *activation.receiver);
-  if (!method || type.empty()) return {};
-  return type + "." + *method;
+  const auto method = find_method(heap, *activation.receiver, *activation.function);
+  if (!method) return {};
+  const std::string type = class_name(heap, activation.by_holder ? method->holder : *activation.receiver);
+  return type.empty() ? std::string() : type + "." + method->name;
 }
 
 }  // namespace nodescope::v8

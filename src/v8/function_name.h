@@ -14,6 +14,9 @@ struct Activation {
   std::optional<TaggedWord> function;
   std::optional<TaggedWord> receiver;
   bool is_eval = false;  // code of eval() or new Function()
+  // A method without a name of its own is called by the class that has it, whatever the receiver is: the same
+  // in all samples.  V8's stacks name the class of the receiver.
+  bool by_holder = false;
 };
 
 // The name as V8's own stack prints it: the function's, else what it was assigned to, else the receiver's

@@ -84,7 +84,9 @@ std::string Functions::looked_up_name(Function& function, const Closure& closure
   const std::uint64_t key = mix(map->value ^ 0xA0761D6478BD642Fu, constructor.value ^ 0xE7037ED1A0B428DBu);
   const auto known = function.found_names.find(key);
   if (known != function.found_names.end()) return known->second;
-  std::string name = name_of(heap_, {function.shared, closure.function, closure.receiver, /*is_eval=*/false});
+  const bool is_sample = closure.function_then.has_value();
+  std::string name = name_of(heap_, {function.shared, closure.function, closure.receiver, /*is_eval=*/false,
+                                     /*by_holder=*/is_sample});
   if (!name.empty()) remember(function, key, name);
   return name;
 }

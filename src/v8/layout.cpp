@@ -118,6 +118,7 @@ constexpr Rule kRules[] = {
      {"class_Script__compiled_lazy_function_positions__"},
      {}},
     {"Script.source_url", &Layout::script_source_url, {"class_Script__source_url__"}, {}},
+    {"Script.wasm_module", &Layout::script_wasm_module, {"class_Script__wasm_managed_native_module__"}, {}},
     {"Page.flags", &Layout::page_flags, {}, {{{kAlways, 8}, {{12, 0, 0}, 0}}}},
     {"BytecodeArray.bytecodes", &Layout::bytecodes, {"class_BytecodeArray__data__"}, {{{kAlways, 54}}}},
     {"BytecodeArray.positions",
@@ -182,6 +183,8 @@ constexpr Rule kRules[] = {
     {"type.CodeWrapper", &Layout::type_code_wrapper, {"type_CodeWrapper__"}, {}},
     {"type.JSRegExp", &Layout::type_js_regexp, {"type_JSRegExp__"}, {}},
     {"type.RegExpData", &Layout::type_regexp_data, {"type_IrRegExpData__", "type_FixedArray__"}, {}},
+    {"type.WasmModuleObject", &Layout::type_wasm_module, {"type_WasmModuleObject__"}, {}},
+    {"type.WasmInstanceObject", &Layout::type_wasm_instance, {"type_WasmInstanceObject__"}, {}},
     {"type.first_function", &Layout::type_first_function, {"FirstJSFunctionType", "type_JSFunction__"}, {}},
     {"type.last_function", &Layout::type_last_function, {"LastJSFunctionType"}, {}},
     {"type.first_nonstring", &Layout::type_first_nonstring, {"FirstNonstringType"}, {}},
@@ -263,6 +266,8 @@ void complete_script(Layout& layout) {
 }
 
 Marker marker_of(std::string_view name) {
+  if (name == "JsToWasmFrame") return Marker::kJsToWasm;
+  if (name.starts_with("WasmToJs")) return Marker::kWasmToJs;
   if (name.find("Wasm") != std::string_view::npos || name == "StackSwitchFrame") return Marker::kWasm;
   if (name == "BuiltinExitFrame") return Marker::kBuiltinExit;
   return name == "IrregexpFrame" ? Marker::kRegExp : Marker::kOther;

@@ -37,7 +37,7 @@ struct Fact {
 };
 
 // What a frame that carries a marker instead of a function is.
-enum class Marker : std::uint8_t { kOther, kBuiltinExit, kRegExp, kWasm };
+enum class Marker : std::uint8_t { kOther, kBuiltinExit, kRegExp, kWasm, kJsToWasm, kWasmToJs };
 
 // Everything that reading a stack needs to know about the V8 in one binary.  Offsets are from the beginning
 // of an object, without its tag.
@@ -66,7 +66,7 @@ struct Layout {
   Fact function_shared, function_feedback_cell;
   Fact shared_name, shared_data, shared_script, shared_flags;
   Fact script_name, script_source, script_line_offset, script_eval_from, script_lazy_positions,
-      script_source_url;
+      script_source_url, script_wasm_module;
   Fact page_flags;
   Fact bytecodes, bytecode_positions;
   Fact code_deopt, code_positions, code_size, code_flags, code_start, stream_code;
@@ -79,7 +79,8 @@ struct Layout {
       type_shared_wrapper, type_baseline_data, type_feedback_vector, type_descriptor_array,
       type_strong_descriptor_array, type_property_array, type_accessor_pair, type_js_proxy,
       type_js_global_proxy, type_oddball, type_heap_number, type_symbol, type_js_array, type_js_object,
-      type_js_typed_array, type_js_regexp, type_regexp_data, type_code_wrapper;
+      type_js_typed_array, type_js_regexp, type_regexp_data, type_code_wrapper, type_wasm_module,
+      type_wasm_instance;
   Fact type_first_function, type_last_function, type_first_nonstring, type_first_context, type_last_context;
 
   // Of the heap walker.

@@ -13,9 +13,13 @@
 
 namespace nodescope::v8 {
 
+// So many rounds what was known counts when the process has ended and there is nothing to compare it with.
+constexpr std::uint64_t kRecentGenerations = 32;
+
 // What was made of V8's objects, for as long as the objects stay what they were.  A running collector moves
 // objects and puts others in their place.  So an object is known by its address and its first bytes, which
-// hold its map and the pointers to its parts; in each generation they are compared once.
+// hold its map and the pointers to its parts; in each generation they are compared once.  When the process
+// has ended and there is nothing to compare with, what was true a moment ago counts.
 template <typename T>
 class ObjectCache {
  public:
@@ -32,6 +36,7 @@ class ObjectCache {
       const std::size_t size = std::min(bytes, kMaxBytes);
       std::array<std::byte, kMaxBytes> now{};
       const bool readable = memory.read(address, std::span(now).first(size));
+      if (!readable && entry.value && memory.is_gone()) return is_recent(entry) ? &*entry.value : nullptr;
       // What could not be made of an object may be because it was just being moved: that is tried again.
       if (!entry.value || !readable || now != entry.bytes) {
         entry.value = readable ? load() : std::nullopt;
@@ -56,6 +61,8 @@ class ObjectCache {
     std::array<std::byte, kMaxBytes> bytes{};
     std::optional<T> value;
   };
+
+  bool is_recent(const Entry& entry) const { return generation_ - entry.generation <= kRecentGenerations; }
 
   std::uint64_t generation_ = 1;
   FlatMap<std::uint64_t, std::unique_ptr<Entry>> entries_;

@@ -205,12 +205,17 @@ void SharedFunctionInfo::read_kind(Heap& heap) {
   constexpr std::uint32_t kKindMask = 31;
   constexpr std::uint32_t kFirstConstructor = 3;
   constexpr std::uint32_t kLastConstructor = 6;
+  constexpr std::uint32_t kLastGetter = 8;
+  constexpr std::uint32_t kLastSetter = 10;
   constexpr std::uint32_t kFirstInitializer = 24;
   const std::uint32_t first_static = layout.version < Version{14, 6, 0} ? 25 : 26;
   const auto flags = heap.memory().load<std::uint32_t>(word_.address() +
                                                        static_cast<std::uint64_t>(layout.shared_flags.value));
   const std::uint32_t kind = flags.value_or(0) & kKindMask;
   is_class_constructor_ = kind >= kFirstConstructor && kind <= kLastConstructor;
+  // As each closure of an accessor says; a function that was inlined has none at hand.
+  const bool is_accessor = kind > kLastConstructor && kind <= kLastSetter && !name_.empty();
+  if (is_accessor) name_.insert(0, kind <= kLastGetter ? "get " : "set ");
   // Before V8 12 these names were in the function.
   if (kind >= kFirstInitializer && layout.version >= Version{12, 0, 0})
     name_ = kind < first_static ? "<instance_members_initializer>" : "<static_initializer>";

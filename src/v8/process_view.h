@@ -114,7 +114,7 @@ class ProcessView final : private CodeMap {
   CodeRegion find(Address pc) override;
   std::span<const std::byte> code(Range<Address> range) override;
   std::optional<Address> function_begin(Address pc) override;
-  std::optional<std::uint64_t> word_below_stack(Address address) override {
+  std::optional<std::uint64_t> word_now(Address address) override {
     return memory_.load<std::uint64_t>(address);
   }
 

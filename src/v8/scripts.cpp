@@ -66,6 +66,12 @@ std::optional<ScriptId> Scripts::load(Heap& heap, TaggedWord word) {
   return id == nullptr ? std::nullopt : std::optional(*id);
 }
 
+std::optional<ScriptId> Scripts::load_module(Heap& heap, TaggedWord word) {
+  const auto id = load(heap, word);
+  if (id) scripts_[id->index()].is_module = true;
+  return id;
+}
+
 std::optional<ScriptId> Scripts::read(Heap& heap, TaggedWord word) {
   const Layout& layout = heap.layout();
   if (!heap.is(word, layout.type_script)) return std::nullopt;
@@ -132,6 +138,8 @@ std::vector<std::uint32_t> Scripts::derive_line_begins(const FlatString& source)
 
 std::optional<LineColumn> Scripts::place(ScriptId id, std::int32_t offset) {
   Script& script = scripts_[id.index()];
+  if (script.is_module)
+    return offset < 0 ? std::nullopt : std::optional(LineColumn{1, static_cast<std::uint32_t>(offset) + 1});
   if (script.source) {
     script.line_begins = derive_line_begins(*script.source);
     script.source.reset();

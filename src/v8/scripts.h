@@ -31,6 +31,9 @@ class Scripts {
   // Nothing unless `word` is a Script.
   std::optional<ScriptId> load(Heap& heap, TaggedWord word);
 
+  // That of a module of WebAssembly: its places are single bytes, all in one line.
+  std::optional<ScriptId> load_module(Heap& heap, TaggedWord word);
+
   // The path or URL that V8 prints; empty for code without one, such as eval.
   const std::string& name(ScriptId id) const { return scripts_[id.index()].name; }
   // Made by eval() or new Function().
@@ -49,6 +52,7 @@ class Scripts {
     std::string name;
     std::string origin;
     bool is_eval = false;
+    bool is_module = false;
     std::int32_t line_offset = 0;
     std::int32_t column_offset = 0;
     std::optional<FlatString> source;  // until its lines are counted

@@ -39,7 +39,7 @@ def make_root(root, node):
         (root / library[1:]).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(library, root / library[1:])
     (root / "app/inside.js").write_text(PROGRAM)
-    shutil.copy(pathlib.Path(__file__).resolve().parent / "wasm.js", root / "app/wasm.js")
+    shutil.copy(pathlib.Path(__file__).resolve().parent / "asm.js", root / "app/asm.js")
 
 
 def write_spec(bundle, arguments):
@@ -145,13 +145,13 @@ class ContainerTest(unittest.TestCase):
         return set()
 
     def test_perf_map_inside(self):
-        container = self.start("--perf-basic-prof", script="/app/wasm.js")
+        container = self.start("--perf-basic-prof", script="/app/asm.js")
         self.assertTrue((self.root / "tmp/perf-1.map").exists())
         self.assertIn("fib", self.wasm_names(container))
 
     def test_jitdump_inside(self):
         # V8 writes the file in pieces: what it compiles once more, later, may never get there.
-        container = self.start("--perf-prof", "--liftoff-only", script="/app/wasm.js")
+        container = self.start("--perf-prof", "--liftoff-only", script="/app/asm.js")
         self.assertIn("fib", self.wasm_names(container))
         (self.root / "app/jit-1.dump").unlink()
         self.assertNotIn("fib", self.wasm_names(container))
@@ -159,7 +159,7 @@ class ContainerTest(unittest.TestCase):
     def names_with_map(self, make):
         """What WebAssembly's functions are called when make() has put something in the place of the map, with a file outside of
         the container that calls all of them "stolen"."""
-        container = self.start("--perf-basic-prof", "--liftoff-only", script="/app/wasm.js")
+        container = self.start("--perf-basic-prof", "--liftoff-only", script="/app/asm.js")
         self.wasm_names(container)
         written = self.root / "tmp/perf-1.map"
         stolen = self.folder / "stolen.map"

@@ -12,7 +12,7 @@ import nodes
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 PACKAGES = ["typescript@5.4.5", "@types/node@20.12.7", "webpack@5.91.0", "rollup@3.29.4", "eslint@8.57.0", "prettier@3.2.5",
-            "express@4.19.2", "fastify@4.26.2", "jest@29.7.0", "acorn@8.11.3"]
+            "express@4.19.2", "fastify@4.26.2", "jest@29.7.0", "acorn@8.11.3", "sql.js@1.10.3"]
 
 
 def packages():

@@ -15,7 +15,7 @@ import nodes
 import programs
 import runner
 
-ALL = ["tsc", "tsc_in_worker", "eslint", "prettier", "webpack", "rollup", "express", "fastify", "jest"]
+ALL = ["tsc", "tsc_in_worker", "eslint", "prettier", "webpack", "rollup", "express", "fastify", "jest", "sqljs"]
 STOPS = 25
 # Until then most of a program is compiled lazily and interpreted.
 FIRST_MS = 2000
@@ -28,7 +28,7 @@ TABLE = collections.defaultdict(collections.Counter)
 def frames_outside_the_stop(dump):
     """Of the thread that stopped the process, from the caller of own_stack.js's function outwards."""
     for thread in dump["threads"]:
-        frames = [f for f in thread["frames"] if f.get("kind") == "js"]
+        frames = [f for f in thread["frames"] if f.get("kind") in ("js", "wasm")]
         names = [f["function"] for f in frames]
         if "stopHere" in names:
             return frames[names.index("stopHere") + 1:]

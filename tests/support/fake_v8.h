@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -22,10 +23,14 @@ class FakeMemory final : public Memory {
 
   bool read(Address address, std::span<std::byte> into) override {
     const std::uint64_t offset = address.value - kBegin;
-    if (offset > bytes.size() || into.size() > bytes.size() - offset) return false;
+    const bool is_there = !gone || std::ranges::any_of(still_there, [&](const Range<Address>& range) {
+      return range.contains(address) && range.contains(address + (into.size() - 1));
+    });
+    if (!is_there || offset > bytes.size() || into.size() > bytes.size() - offset) return false;
     if (!into.empty()) std::memcpy(into.data(), bytes.data() + offset, into.size());
     return true;
   }
+  bool is_gone() const override { return gone; }
 
   // Where the new bytes are.  Zeros.
   Address allocate(std::size_t size) {
@@ -40,6 +45,9 @@ class FakeMemory final : public Memory {
   }
 
   std::vector<std::byte> bytes;
+  // The process has ended, and of its memory there is only this.
+  bool gone = false;
+  std::vector<Range<Address>> still_there;
 };
 
 struct FakeTypes {
@@ -143,6 +151,9 @@ inline v8::Layout layout_of_node_20() {
   layout.markers.assign(64, v8::Marker::kOther);
   layout.markers[25] = v8::Marker::kBuiltinExit;
   layout.markers[27] = v8::Marker::kRegExp;
+  layout.markers[4] = v8::Marker::kWasm;
+  set(layout.script_wasm_module, 72);
+  set(layout.type_wasm_module, 300);
   // Every bytecode takes two bytes, three with wide operands, five with the widest.
   layout.bytecode_sizes = std::string(256, '\2') + std::string(256, '\3') + std::string(256, '\5');
   return layout;
@@ -250,7 +261,68 @@ struct FakeProcess {
       frames;  // interpreted, baseline, turbofan with an inlined function twice, builtin exit
   // The second of turbofan's frames is in a call that can be left for the interpreter.
   static constexpr std::size_t kTranslated = 4;
+  // Of WebAssembly: in a function, and in another that was inlined there.
+  static constexpr std::size_t kWasm = 5;
+  static constexpr std::size_t kWasmInlined = 6;
 };
+
+// A module with one imported function and two of its own, "inner" and "outer".
+inline std::string fake_wasm_module() {
+  return {
+      "\0asm\1\0\0\0"
+      "\1\4\1\x60\0\0"              // a type
+      "\2\7\1\1e\1f\0\0"            // import function 0
+      "\3\3\2\0\0"                  // two functions
+      "\x0a\x0f\2\6\0\1\1\1\1\x0b"  // their code begins at 0x20
+      "\6\0\1\1\1\1\x0b"            // and at 0x27
+      "\0\x16\4name\1\x0f\2\1\5inner\2\5outer",
+      8 + 6 + 9 + 5 + 10 + 7 + 24};
+}
+
+// Code of WebAssembly as V8 11.3 keeps it: function 2 at 64 bytes of instructions.  A call that returns to 9
+// is at byte 5 of its code; one that returns to 17 is at byte 3 of function 1, called from byte 7.
+inline void add_wasm_frames(FakeProcess& process, Address instructions) {
+  FakeMemory& memory = process.heap.memory;
+  const auto put_bytes = [&](std::string_view bytes) {
+    const Address address = memory.allocate(bytes.size());
+    std::memcpy(memory.bytes.data() + (address.value - FakeMemory::kBegin), bytes.data(), bytes.size());
+    return address;
+  };
+  const auto put_words = [&](const std::vector<std::uint64_t>& words) {
+    const Address address = memory.allocate(8 * words.size());
+    for (std::size_t i = 0; i < words.size(); ++i) memory.put(address + 8 * i, words[i]);
+    return address;
+  };
+  const std::string module = fake_wasm_module();
+  const Address bytes = put_words({put_bytes(module).value, module.size()});
+  std::string tables("\x12\x18\x10", 3);  // at 8: byte 5; at 16:
+  const std::uint64_t inlined = (std::uint64_t{1} << 31 | 4u << 1) - (6u << 1);
+  for (std::uint64_t rest = inlined << 1; rest != 0; rest >>= 7)
+    tables += static_cast<char>((rest & 0x7F) | (rest >> 7 != 0 ? 0x80 : 0));
+  const std::size_t positions = tables.size();
+  tables += std::string("\1\0\0\0\0\x10\0\0\0\0\0\0\0", 13);
+  const Address native = memory.allocate(8 * 80);
+  const Address code = put_words({native.value, instructions.value, put_bytes(tables).value, 0, 0, 0, 0, 0});
+  const std::uint32_t sizes[] = {64, 0, static_cast<std::uint32_t>(positions), 13, 0};
+  for (std::size_t i = 0; i < std::size(sizes); ++i) memory.put(code + 24 + 4 * i, sizes[i]);
+  memory.put(code + 44, std::uint32_t{2});
+  const Address list = put_words({code.value});
+  memory.put(native + 80, bytes.value);
+  const std::uint64_t tree[] = {0,          native.value + 232, native.value + 232, 0,
+                                list.value, list.value + 8,     list.value + 8};
+  for (std::size_t i = 0; i < std::size(tree); ++i) memory.put(native + 240 + 8 * i, tree[i]);
+
+  FakeHeap& heap = process.heap;
+  const Address record = put_words({0, 0, 0, put_words({native.value}).value, 0, 0, 0, 0});
+  const auto script = heap.script("wasm://wasm/fake-1234", "");
+  memory.put(script.address() + 72, heap.object(301, {record.value}).value);
+  const auto instance = heap.object(302, {0, 0, heap.object(300, {0, 0, script.value}).value});
+  for (const std::uint64_t returns_to : {9u, 17u}) {
+    const Address frame = heap.frame(instance, {}, 0);
+    memory.put(frame - 8, std::uint64_t{4 << 1});
+    process.frames.push_back({instructions + returns_to, frame, false, false, nullptr});
+  }
+}
 
 inline FakeProcess make_fake_process() {
   constexpr Address kBuiltins{0x90000000};
@@ -320,7 +392,11 @@ inline FakeProcess make_fake_process() {
 
   process.frames.push_back({turbofan_start + 0x20, heap.frame(function, bytecode, 0), false, false, nullptr});
 
+  const Address wasm = heap.memory.allocate(64);
+  add_wasm_frames(process, wasm);
+
   process.space = v8::CodeSpace({{generated, v8::CodeSpace::Kind::kGenerated},
+                                 {{wasm, wasm + 64}, v8::CodeSpace::Kind::kGenerated},
                                  {{kBuiltins, kBuiltins + 0x1000}, v8::CodeSpace::Kind::kBuiltin}},
                                 [](Address) { return std::string("Builtins_Something"); });
   return process;

@@ -32,6 +32,7 @@ class FakeCode final : public CodeMap {
   std::vector<CodeRegion> regions;
   std::map<std::uint64_t, std::string> bytes;  // by their first address
   std::optional<Address> begin;
+  std::map<std::uint64_t, std::uint64_t> words;
 
   CodeRegion find(Address pc) override {
     const auto found =
@@ -48,6 +49,10 @@ class FakeCode final : public CodeMap {
     return rest.first(std::min<std::size_t>(rest.size(), range.size_bytes()));
   }
   std::optional<Address> function_begin(Address) override { return begin; }
+  std::optional<std::uint64_t> word_now(Address address) override {
+    const auto found = words.find(address.value);
+    return found != words.end() ? std::optional(found->second) : std::nullopt;
+  }
 };
 
 Range<Address> range_of(std::uint64_t begin, std::uint64_t end) {
@@ -265,6 +270,50 @@ TEST_F(UnwinderTest, CodeWithoutRulesIsPassedByAPlausibleFramePointer) {
   EXPECT_EQ(unwind(kNoRules + 0x10, kStack - 8, {0, 0, kNative + 0x210}).end, UnwindEnd::kNoRule);
   EXPECT_EQ(unwind(kNoRules + 0x10, 0x99999, {0, 0, kNative + 0x210}).end, UnwindEnd::kNoRule);
   EXPECT_EQ(unwind(kNoRules + 0x10, frame(1), {0, kStack, kNative + 0x210}).end, UnwindEnd::kNoRule);
+}
+
+// A function at kNoRules, which has pushed two words, is called from 0x1000's code; a word that leads behind
+// another call lies below.
+class WithoutRules : public UnwinderTest {
+ protected:
+  static constexpr std::uint64_t kCaller = kNative + 0x50;  // behind its call
+  WithoutRules() {
+    code_.begin = Address{kNoRules};
+    code_.bytes[kNative + 0x20] = std::string("\x90\x90\xE8\x77\x00\x00\x00", 7);
+  }
+  UnwoundStack unwind_callee() {
+    return unwind(kNoRules + 0x10, 0x1234, {1, kNative + 0x27, kCaller, 1, 2, 3, 4, kNative + 0x210});
+  }
+};
+
+TEST_F(WithoutRules, TheCallOfThisFunctionIsTheCaller) {
+  const std::uint64_t distance = kNoRules - kCaller;
+  code_.bytes[kCaller - 7] = std::string("\x90\x90\xE8", 3) + bytes_of(static_cast<std::uint32_t>(distance));
+  const auto stack = unwind_callee();
+  EXPECT_THAT(pcs(stack), ElementsAre(kNoRules + 0x10, kCaller, kNative + 0x210));
+  EXPECT_EQ(stack.end, UnwindEnd::kRoot);
+  EXPECT_EQ(stack.guessed_frames, 1u);
+}
+
+TEST_F(WithoutRules, AlsoThroughATableOfAddresses) {
+  code_.bytes[kCaller - 7] = std::string("\x90\xFF\x15\x00\x01\x00\x00", 7);
+  code_.words[kCaller + 0x100] = kNoRules;
+  EXPECT_THAT(pcs(unwind_callee()), ElementsAre(kNoRules + 0x10, kCaller, kNative + 0x210));
+  code_.words[kCaller + 0x100] = kNoRules + 8;
+  EXPECT_THAT(pcs(unwind_callee()), ElementsAre(kNoRules + 0x10));
+}
+
+TEST_F(WithoutRules, AlsoThroughAStubOfTheLinker) {
+  const std::uint64_t stub = kNative + 0x80;
+  code_.bytes[kCaller - 7] =
+      std::string("\x90\x90\xE8", 3) + bytes_of(static_cast<std::uint32_t>(stub - kCaller));
+  code_.bytes[stub] = std::string("\xF3\x0F\x1E\xFA\xFF\x25\x10\x00\x00\x00", 10);
+  code_.words[stub + 10 + 0x10] = kNoRules;
+  EXPECT_THAT(pcs(unwind_callee()), ElementsAre(kNoRules + 0x10, kCaller, kNative + 0x210));
+}
+
+TEST_F(WithoutRules, WithoutItsCallItIsTheEnd) {
+  EXPECT_THAT(pcs(unwind_callee()), ElementsAre(kNoRules + 0x10));
 }
 
 TEST_F(UnwinderTest, SaysWhyItEnds) {

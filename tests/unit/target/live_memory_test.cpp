@@ -1,7 +1,9 @@
 #include "target/live_memory.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -66,6 +68,32 @@ TEST_F(LiveMemoryTest, APageThatIsGoneDoesNotSpoilTheOthers) {
   put(0, 2);
   EXPECT_EQ(get(0), 2u);
   EXPECT_FALSE(get(1));
+}
+
+TEST_F(LiveMemoryTest, OfAProcessThatHasEndedTheLastPagesAreLeft) {
+  put(0, 7);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (;;) ::pause();
+  }
+  LiveMemory memory(child);
+  EXPECT_EQ(memory.load<std::uint64_t>(address(0)), 7u);
+  EXPECT_FALSE(memory.is_gone());
+  memory.forget();
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(memory.load<std::uint64_t>(address(1)), std::nullopt) << "never read";
+  EXPECT_TRUE(memory.is_gone());
+  EXPECT_EQ(memory.load<std::uint64_t>(address(0)), 7u);
+  memory.forget();
+  memory.forget();
+  EXPECT_EQ(memory.load<std::uint64_t>(address(0)), 7u);
+}
+
+// Nor is it gone when an address cannot be read.
+TEST_F(LiveMemoryTest, AProcessThatIsThereIsNotGone) {
+  EXPECT_EQ(memory_.load<std::uint64_t>(Address{0x1000}), std::nullopt);
+  EXPECT_FALSE(memory_.is_gone());
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "base/byte_source.h"
 #include "support/fake_v8.h"
 
 namespace nodescope::v8 {
@@ -88,11 +91,73 @@ TEST_F(FrameReaderTest, APlaceInOptimizedCodeThatIsNoSuchCallIsNotSure) {
   for (const Frame& frame : reader.read(leaf)) EXPECT_FALSE(frame.sure);
 }
 
+TEST_F(FrameReaderTest, FunctionOfWebAssemblyHasItsNameAndTheByteInItsModule) {
+  const auto frames = read(FakeProcess::kWasm);
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(frames[0].kind, FrameKind::kWasm);
+  EXPECT_EQ(frames[0].function, "outer");
+  ASSERT_TRUE(frames[0].script);
+  EXPECT_EQ(scripts.name(*frames[0].script), "wasm://wasm/fake-1234");
+  EXPECT_EQ(place(frames[0]), (LineColumn{1, 0x27 + 5 + 1}));
+  EXPECT_EQ(frames[0].function_offset, 0x27);
+  EXPECT_TRUE(frames[0].sure);
+}
+
+TEST_F(FrameReaderTest, FunctionOfWebAssemblyThatWasInlined) {
+  const auto frames = read(FakeProcess::kWasmInlined);
+  ASSERT_EQ(frames.size(), 2u);
+  EXPECT_EQ(frames[0].function, "inner");
+  EXPECT_TRUE(frames[0].inlined);
+  EXPECT_EQ(place(frames[0]), (LineColumn{1, 0x20 + 3 + 1}));
+  EXPECT_EQ(frames[1].function, "outer");
+  EXPECT_FALSE(frames[1].inlined);
+  EXPECT_EQ(place(frames[1]), (LineColumn{1, 0x27 + 7 + 1}));
+}
+
+// Of a frame that is not set up yet only the place is known.
+TEST_F(FrameReaderTest, FunctionOfWebAssemblyIsKnownByItsPlaceOnceItsModuleIs) {
+  PhysicalFrame entered = process.frames[FakeProcess::kWasm];
+  entered.frameless = true;
+  EXPECT_EQ(reader.read(entered)[0].kind, FrameKind::kUnknownJs);
+  read(FakeProcess::kWasm);
+  EXPECT_EQ(reader.read(entered)[0].function, "outer");
+  next_generation();
+  EXPECT_EQ(reader.read(entered)[0].function, "outer");
+}
+
+TEST_F(FrameReaderTest, CodeOfWebAssemblyThatIsAnotherNowIsNotTakenForTheOld) {
+  read(FakeProcess::kWasm);
+  auto& bytes = process.heap.memory.bytes;
+  const std::string module = testing::fake_wasm_module();
+  const auto text = as_byte_span(module);
+  const auto at = std::ranges::search(bytes, text);
+  ASSERT_FALSE(at.empty());
+  next_generation();
+  at[text.size() - 1] = std::byte{'x'};
+  EXPECT_EQ(read(FakeProcess::kWasm)[0].function, "outex");
+  next_generation();
+  std::ranges::fill(at, std::byte{0});
+  EXPECT_EQ(read(FakeProcess::kWasm)[0].function, "");
+}
+
 TEST_F(FrameReaderTest, BuiltinThatCallsOutIsNamedByItsFunction) {
   const auto frames = read(3);
   ASSERT_EQ(frames.size(), 1u);
   EXPECT_EQ(frames[0].kind, FrameKind::kBuiltin);
   EXPECT_EQ(frames[0].function, "stringify");
+}
+
+// Its last samples are read when there is nothing left of it but the copies of its stacks.
+TEST_F(FrameReaderTest, AProcessThatHasEndedIsWhatItWas) {
+  std::vector<std::string> before;
+  for (std::size_t i = 0; i < process.frames.size(); ++i) before.push_back(read(i)[0].function);
+  next_generation();
+  auto& memory = process.heap.memory;
+  memory.gone = true;
+  for (const PhysicalFrame& frame : process.frames)
+    memory.still_there.push_back({frame.frame_pointer - 48, frame.frame_pointer + 48});
+  for (std::size_t i = 0; i < process.frames.size(); ++i) EXPECT_EQ(read(i)[0].function, before[i]) << i;
+  EXPECT_EQ(place(read(0)[0]), (LineColumn{2, 3}));
 }
 
 class EvalTest : public FrameReaderTest {

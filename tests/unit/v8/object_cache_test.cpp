@@ -49,6 +49,18 @@ TEST_F(ObjectCacheTest, BytesBehindTheIdentityDoNotCount) {
   EXPECT_EQ(loads, 1);
 }
 
+TEST_F(ObjectCacheTest, WhatWasKnownOfAProcessThatHasEndedCountsForAMoment) {
+  memory.put(object + 8, std::uint64_t{7});
+  find(object);
+  cache.begin_generation();
+  memory.gone = true;
+  ASSERT_NE(find(object), nullptr);
+  EXPECT_EQ(*find(object), 7u);
+  EXPECT_EQ(find(object + 16), nullptr);
+  for (std::uint64_t i = 0; i < kRecentGenerations; ++i) cache.begin_generation();
+  EXPECT_EQ(find(object), nullptr);
+}
+
 TEST_F(ObjectCacheTest, WhatCannotBeReadIsNothing) {
   EXPECT_EQ(find(Address{0x10}), nullptr);
   cache.begin_generation();
