@@ -132,6 +132,8 @@ Frame frame_of_function(Profile& profile, const FunctionText& text, bool inlined
                  : text.module.empty() ? FrameKind::kUnknown
                                        : FrameKind::kNative;
   }
+  const bool is_placed = frame.kind == FrameKind::kJs && frame.line != 0 && frame.function_line == 0;
+  if (is_placed) frame.function_line = text.function_line != 0 ? text.function_line : text.first_line;
   return frame;
 }
 

@@ -17,6 +17,7 @@ struct FunctionText {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   std::uint32_t function_line = 0;  // where the function begins
+  std::uint32_t first_line = 0;  // the first of several that were executed, where the beginning is not told
 };
 
 // pprof has no place for the kind and the tier of a frame.  They are taken from the system name, where we

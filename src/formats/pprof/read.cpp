@@ -68,14 +68,21 @@ std::string seconds_text(std::int64_t nanoseconds) {
   return text + " s";
 }
 
-// What the labels of one sample say.  Names are indices into the string table.
-struct Labels {
+// Where a sample was taken, by its labels.  Names are indices into the string table.
+struct Origin {
   std::int64_t pid = 0;
   std::int64_t tid = 0;
   std::int64_t os_tid = 0;
   std::int64_t cpu = kUnknownCpu;
   std::uint64_t process_name = 0;
   std::uint64_t thread_name = 0;
+
+  bool operator==(const Origin&) const = default;
+};
+
+// What the labels of one sample say.
+struct Labels {
+  Origin origin;
   std::int64_t time = 0;
   bool has_time = false;
 };
@@ -110,6 +117,7 @@ class Reader {
   void read_events();
   void read_facts();
   void read_comment(std::string_view comment);
+  void find_first_lines();
   void read_locations();
   void read_mappings();
   void read_clock();
@@ -125,12 +133,14 @@ class Reader {
   void read_label(data_view message, Labels& labels);
   std::optional<std::int64_t> label_number(std::uint64_t str, std::uint64_t num);
   StackId stack_of(const std::vector<std::uint64_t>& location_ids);
+  std::optional<StackId> push_location(StackId stack, std::uint64_t id);
   std::span<const FrameId> frames_of(const FrameRange& range) const {
     return std::span(frames_).subspan(range.first, range.count);
   }
   std::int64_t time_of(const Labels& labels);
-  ContextId context_of(const Labels& labels, EventId event);
-  ThreadId thread_of(const Labels& labels);
+  ContextId context_of(const Origin& origin, EventId event);
+  ContextId find_context(const Origin& origin, EventId event);
+  ThreadId thread_of(const Origin& origin);
   LabelRole role_of(std::uint64_t key);
 
   std::string_view file_;
@@ -141,12 +151,15 @@ class Reader {
   EventId default_event_;
   std::vector<FrameId> frames_;  // of all locations, callers first
   std::vector<FrameRange> locations_;
+  std::vector<std::uint32_t> first_lines_;  // by place of the function; 0: there is but one, or its beginning
   FrameId unknown_frame_;
   std::uint64_t frames_left_ = 0;
   std::optional<std::int64_t> clock_offset_;  // as our own files tell it
   std::optional<std::int64_t> time_base_;
   std::vector<std::uint8_t> roles_;  // by string; one more than the role, 0 is not looked up yet
   FlatMap<std::string, ContextId> contexts_;
+  std::uint64_t unused_labels_ = 0;
+  std::uint64_t unused_label_key_ = 0;  // of the first of them
 
   std::int64_t run_time_ = 0;
   std::vector<RunSample> run_;
@@ -155,6 +168,12 @@ class Reader {
   // Of the sample being read.
   std::vector<std::uint64_t> location_ids_;
   std::vector<std::int64_t> values_;
+
+  // Of the sample before, with which most samples share their callers and the place where they were taken.
+  std::vector<std::uint64_t> last_ids_;                    // callers last
+  std::vector<StackId> last_stacks_;                       // callers first
+  std::vector<std::optional<ContextId>> last_contexts_{};  // by event
+  Origin last_origin_;
 };
 
 Result<void> Reader::run(std::string_view name, Progress* progress) {
@@ -167,6 +186,7 @@ Result<void> Reader::run(std::string_view name, Progress* progress) {
   }
   read_facts();
   read_events();
+  find_first_lines();
   read_locations();
   read_samples(progress);
   read_mappings();
@@ -264,6 +284,30 @@ void Reader::read_comment(std::string_view comment) {
   }
 }
 
+// Writers that give each location the line that was executed seldom say where functions begin: a function
+// with several lines then goes by the first of them, so that it stays one function.
+void Reader::find_first_lines() {
+  std::vector<bool> has_several(tables_.functions.size());
+  first_lines_.resize(tables_.functions.size());
+  for (const LineEntry& entry : tables_.lines) {
+    const auto place = tables_.function_ids.find(entry.function_id);
+    const std::uint32_t line = to_u32(entry.line);
+    if (!place || line == 0) continue;
+    std::uint32_t& first = first_lines_[*place];
+    if (first != 0 && first != line) has_several[*place] = true;
+    first = first == 0 ? line : std::min(first, line);
+  }
+  for (std::size_t i = 0; i < first_lines_.size(); ++i) {
+    const FunctionEntry& function = tables_.functions[i];
+    if (!has_several[i] || function.start_line != 0) {
+      first_lines_[i] = 0;
+    } else {
+      diagnostics_.info("functions of which the file has only executed lines are shown by the first of them",
+                        text(function.name));
+    }
+  }
+}
+
 void Reader::read_locations() {
   unknown_frame_ = profile_.frames.intern(Frame{});
   for (const LocationEntry& location : tables_.locations) {
@@ -299,6 +343,7 @@ Frame Reader::frame_of_line(const LineEntry* line, std::uint64_t mapping_id, boo
     function.system_name = text(entry.system_name);
     function.file = text(entry.file);
     function.line = function.function_line = to_u32(entry.start_line);
+    function.first_line = first_lines_[*place];
   } else {
     diagnostics_.warn(kDanglingFunction, fmt::format("id {}", line->function_id));
   }
@@ -323,6 +368,7 @@ void Reader::read_mappings() {
 
 void Reader::read_samples(Progress* progress) {
   frames_left_ = kFreeFrames + file_.size() * kFramesPerByte;
+  profile_.samples.reserve(tables_.sample_count);
   std::size_t since_look = 0;
   for_each_field<ProfileField>(
       {file_.data(), tables_.readable_bytes}, [](ProfileField, std::uint64_t) {},
@@ -339,6 +385,8 @@ void Reader::read_samples(Progress* progress) {
         }
       });
   flush_run();
+  if (unused_labels_ != 0)
+    diagnostics_.add(Severity::kInfo, kUnusedLabel, text(unused_label_key_), unused_labels_);
 }
 
 void Reader::read_sample(data_view message) {
@@ -373,10 +421,10 @@ void Reader::read_sample(data_view message) {
     if (values_[i] <= 0) continue;
     const std::uint64_t weight =
         saturating_multiply(static_cast<std::uint64_t>(values_[i]), events_[i].factor);
-    add_sample(time, stack, context_of(labels, events_[i].event), weight);
+    add_sample(time, stack, context_of(labels.origin, events_[i].event), weight);
   }
   // Nothing was counted here, but the stack was seen.
-  if (!any) add_sample(time, stack, context_of(labels, default_event_), 0);
+  if (!any) add_sample(time, stack, context_of(labels.origin, default_event_), 0);
 }
 
 // Samples that differ only in labels without a place in the model are one sample to pprof, and to us.
@@ -412,18 +460,18 @@ void Reader::read_label(data_view message, Labels& labels) {
     if (field == LabelField::kNumUnit) unit = value;
   });
   const LabelRole role = role_of(key);
-  if (role == LabelRole::kProcessName) labels.process_name = str;
-  if (role == LabelRole::kThreadName) labels.thread_name = str;
+  if (role == LabelRole::kProcessName) labels.origin.process_name = str;
+  if (role == LabelRole::kThreadName) labels.origin.thread_name = str;
   if (role == LabelRole::kProcessName || role == LabelRole::kThreadName) return;
   const auto value = role == LabelRole::kNone ? std::nullopt : label_number(str, num);
   if (!value) {
-    diagnostics_.info(kUnusedLabel, text(key));
+    if (unused_labels_++ == 0) unused_label_key_ = key;
     return;
   }
-  if (role == LabelRole::kPid) labels.pid = *value;
-  if (role == LabelRole::kTid) labels.tid = *value;
-  if (role == LabelRole::kOsTid) labels.os_tid = *value;
-  if (role == LabelRole::kCpu) labels.cpu = *value;
+  if (role == LabelRole::kPid) labels.origin.pid = *value;
+  if (role == LabelRole::kTid) labels.origin.tid = *value;
+  if (role == LabelRole::kOsTid) labels.origin.os_tid = *value;
+  if (role == LabelRole::kCpu) labels.origin.cpu = *value;
   if (role == LabelRole::kTime) {
     const std::uint64_t factor = unit == 0 ? 1 : unit_of_text("", text(unit)).factor;
     std::int64_t time;
@@ -438,19 +486,34 @@ std::optional<std::int64_t> Reader::label_number(std::uint64_t str, std::uint64_
 }
 
 StackId Reader::stack_of(const std::vector<std::uint64_t>& location_ids) {
-  StackId stack = kEmptyStack;
-  for (auto id = location_ids.rbegin(); id != location_ids.rend(); ++id) {
-    const auto place = tables_.location_ids.find(*id);
-    if (!place) diagnostics_.warn(kDanglingLocation, fmt::format("id {}", *id));
-    const std::span<const FrameId> frames =
-        place ? frames_of(locations_[*place]) : std::span(&unknown_frame_, 1);
-    if (frames.size() > frames_left_ || profile_.stacks.size() >= kMaxStacks) {
-      diagnostics_.error(kTooManyFrames);
-      break;
-    }
-    frames_left_ -= frames.size();
-    for (const FrameId frame : frames) stack = profile_.stacks.push(stack, frame);
+  const std::size_t size = location_ids.size();
+  const std::size_t most = std::min(size, last_ids_.size());
+  std::size_t same = 0;
+  while (same < most && location_ids[size - 1 - same] == last_ids_[last_ids_.size() - 1 - same]) ++same;
+  last_stacks_.resize(same);
+  StackId stack = same == 0 ? kEmptyStack : last_stacks_.back();
+  for (std::size_t i = size - same; i-- > 0;) {
+    const auto pushed = push_location(stack, location_ids[i]);
+    if (!pushed) break;
+    stack = *pushed;
+    last_stacks_.push_back(stack);
   }
+  last_ids_.assign(location_ids.end() - static_cast<std::ptrdiff_t>(last_stacks_.size()), location_ids.end());
+  return stack;
+}
+
+// Nothing if the file asks for more than it can mean.
+std::optional<StackId> Reader::push_location(StackId stack, std::uint64_t id) {
+  const auto place = tables_.location_ids.find(id);
+  if (!place) diagnostics_.warn(kDanglingLocation, fmt::format("id {}", id));
+  const std::span<const FrameId> frames =
+      place ? frames_of(locations_[*place]) : std::span(&unknown_frame_, 1);
+  if (frames.size() > frames_left_ || profile_.stacks.size() >= kMaxStacks) {
+    diagnostics_.error(kTooManyFrames);
+    return std::nullopt;
+  }
+  frames_left_ -= frames.size();
+  for (const FrameId frame : frames) stack = profile_.stacks.push(stack, frame);
   return stack;
 }
 
@@ -466,33 +529,43 @@ std::int64_t Reader::time_of(const Labels& labels) {
   return saturating_subtract(labels.time, *time_base_);
 }
 
-ContextId Reader::context_of(const Labels& labels, EventId event) {
-  const std::array<std::uint64_t, 7> parts = {static_cast<std::uint64_t>(labels.pid),
-                                              static_cast<std::uint64_t>(labels.tid),
-                                              static_cast<std::uint64_t>(labels.os_tid),
-                                              static_cast<std::uint64_t>(labels.cpu),
-                                              labels.process_name,
-                                              labels.thread_name,
+ContextId Reader::context_of(const Origin& origin, EventId event) {
+  if (last_contexts_.empty() || origin != last_origin_) {
+    last_contexts_.assign(profile_.events().size(), std::nullopt);
+    last_origin_ = origin;
+  }
+  auto& known = last_contexts_[event.index()];
+  if (!known) known = find_context(origin, event);
+  return *known;
+}
+
+ContextId Reader::find_context(const Origin& origin, EventId event) {
+  const std::array<std::uint64_t, 7> parts = {static_cast<std::uint64_t>(origin.pid),
+                                              static_cast<std::uint64_t>(origin.tid),
+                                              static_cast<std::uint64_t>(origin.os_tid),
+                                              static_cast<std::uint64_t>(origin.cpu),
+                                              origin.process_name,
+                                              origin.thread_name,
                                               event.value};
   const std::string_view key(reinterpret_cast<const char*>(parts.data()), sizeof(parts));
   const auto found = contexts_.find(key);
   if (found != contexts_.end()) return found->second;
-  const bool has_cpu = labels.cpu >= 0 && labels.cpu <= std::numeric_limits<std::int32_t>::max();
-  const std::int32_t cpu = has_cpu ? static_cast<std::int32_t>(labels.cpu) : kUnknownCpu;
-  const ContextId context = profile_.samples.intern({thread_of(labels), cpu, event});
+  const bool has_cpu = origin.cpu >= 0 && origin.cpu <= std::numeric_limits<std::int32_t>::max();
+  const std::int32_t cpu = has_cpu ? static_cast<std::int32_t>(origin.cpu) : kUnknownCpu;
+  const ContextId context = profile_.samples.intern({thread_of(origin), cpu, event});
   contexts_.emplace(std::string(key), context);
   return context;
 }
 
-ThreadId Reader::thread_of(const Labels& labels) {
+ThreadId Reader::thread_of(const Origin& origin) {
   const auto id_of = [&](std::int64_t number) {
     const auto id = static_cast<std::int32_t>(number);
     if (id != number) diagnostics_.warn("process and thread ids beyond 32 bits", fmt::format("{}", number));
     return id == number ? id : 0;
   };
-  const ProcessId process = profile_.intern_process(id_of(labels.pid), text(labels.process_name));
-  return profile_.intern_thread(process, id_of(labels.os_tid != 0 ? labels.os_tid : labels.tid),
-                                text(labels.thread_name));
+  const ProcessId process = profile_.intern_process(id_of(origin.pid), text(origin.process_name));
+  return profile_.intern_thread(process, id_of(origin.os_tid != 0 ? origin.os_tid : origin.tid),
+                                text(origin.thread_name));
 }
 
 LabelRole Reader::role_of(std::uint64_t key) {

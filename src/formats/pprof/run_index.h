@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "base/flat_map.h"
 
@@ -11,13 +13,23 @@ namespace nodescope::pprof {
 // in one with times runs are short, so beginning anew must be cheap even after a long one.
 class RunIndex {
  public:
-  // The place of `key` in the run; `next` if it was not seen before.
+  // The place of `key` in the run; `next`, the size of the run, if it was not seen before.
   std::size_t place_of(std::uint64_t key, std::size_t next) {
+    if (places_.empty()) {
+      const auto found = std::ranges::find(few_, key);
+      if (found != few_.end()) return static_cast<std::size_t>(found - few_.begin());
+      few_.push_back(key);
+      if (few_.size() <= kFew) return next;
+      for (std::size_t i = 0; i < few_.size(); ++i) places_.emplace(few_[i], i);
+      return next;
+    }
     return places_.try_emplace(key, next).first->second;
   }
 
   void clear() {
     constexpr std::size_t kSmall = 1024;
+    few_.clear();
+    if (places_.empty()) return;
     if (places_.bucket_count() > kSmall) {
       places_ = {};
     } else {
@@ -26,6 +38,10 @@ class RunIndex {
   }
 
  private:
+  // Up to here looking at all of them is faster than a table.
+  static constexpr std::size_t kFew = 8;
+
+  std::vector<std::uint64_t> few_;  // by place, as long as there is no table
   FlatMap<std::uint64_t, std::size_t> places_;
 };
 

@@ -4,13 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "analysis/function_table.h"
 #include "formats/input.h"
 #include "support/profiles.h"
 
@@ -67,6 +70,30 @@ TEST_P(PprofGolden, ReadsWhatIsThere) {
 
 INSTANTIATE_TEST_SUITE_P(Files, PprofGolden, ::testing::Values("go_cpu", "go_heap", "node", "odd"),
                          [](const auto& test) { return test.param; });
+
+// Executed lines of one function in several locations: what `go tool pprof` has for each function.
+TEST(Pprof, AFunctionWithSeveralLinesIsOneRow) {
+  const auto profile = read(read_test_file("tests/golden/pprof/node_lines/input"));
+  ASSERT_TRUE(profile) << profile.error().message;
+  const FunctionTable table = derive_function_table(*profile, {});
+  std::istringstream lines(read_test_file("tests/golden/pprof/node_lines/top"));
+  std::uint64_t self = 0;
+  std::uint64_t total = 0;
+  std::size_t functions = 0;
+  for (std::string name; lines >> self >> total && std::getline(lines >> std::ws, name); ++functions) {
+    const auto is_it = [&](const FunctionRow& row) { return row.parts.name == name; };
+    ASSERT_EQ(std::ranges::count_if(table.rows, is_it), 1) << name;
+    const FunctionRow& row = *std::ranges::find_if(table.rows, is_it);
+    EXPECT_EQ(row.self, self) << name;
+    EXPECT_EQ(row.total, total) << name;
+    if (name == "Garbage Collection") EXPECT_EQ(row.kind, FrameKind::kGc);
+    if (name == "busyLoop") EXPECT_EQ(row.kind, FrameKind::kJs);
+  }
+  EXPECT_GT(functions, 5u);
+  const auto again = read(write(*profile));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(to_text(*again), to_text(*profile));
+}
 
 TEST(Pprof, SaysWhatItLeftOut) {
   const auto profile = read(read_test_file("tests/golden/pprof/odd/input"));
