@@ -73,6 +73,7 @@ void add_hit_counts(Profile& profile, const ProfilerRun& run, ThreadId thread) {
     std::uint64_t& weight = weights[run.tree.stack(i).index()];
     weight = add_saturating(weight, run.tree.weight(i));
   }
+  if (std::ranges::all_of(weights, [](std::uint64_t weight) { return weight == 0; })) return;
   const EventId event = profile.intern_event(run.event, Unit::kSamples);
   const ContextId context = profile.samples.intern({thread, kUnknownCpu, event});
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -112,12 +113,22 @@ void sort_by_time(ProfilerRun& run, Diagnostics& diagnostics) {
   std::ranges::sort(times);
 }
 
+// When the last sample ends.
+std::int64_t end_of(const ProfilerRun& run) {
+  const auto& times = run.times_ns;
+  if (run.last_until_end || times.size() == 1) return std::max(times.back(), run.end_ns);
+  const std::uint64_t average = distance(times.front(), times.back()) / (times.size() - 1);
+  constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+  return add_saturating(times.back(), static_cast<std::int64_t>(std::min(average, kMax)));
+}
+
 void add_with_times(Profile& profile, const ProfilerRun& run, ThreadId thread) {
   SampleBuilder builder(profile, run.tree, thread, profile.intern_event(run.event, run.unit));
   const auto& times = run.times_ns;
   profile.samples.reserve(profile.samples.size() + times.size());
+  const std::int64_t end_ns = end_of(run);
   for (std::size_t i = 0; i < times.size(); ++i) {
-    const std::int64_t next = i + 1 < times.size() ? times[i + 1] : std::max(times[i], run.end_ns);
+    const std::int64_t next = i + 1 < times.size() ? times[i + 1] : end_ns;
     const std::uint64_t weight = distance(times[i], next) / run.ns_per_unit;
     builder.add(run.samples[i], run.timed ? times[i] : 0, weight);
   }

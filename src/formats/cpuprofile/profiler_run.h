@@ -15,6 +15,7 @@ struct ProfilerRun {
   std::vector<std::uint32_t> samples;  // node ids
   std::vector<std::int64_t> times_ns;  // of the samples; more or fewer in a damaged file
   std::int64_t end_ns = 0;             // when the profiler stopped; before the last sample: not known
+  bool last_until_end = false;         // otherwise the last sample lasts for the average of the others
 
   // How nodescope wrote something else than nanoseconds of CPU time.
   std::string event = "cpu";
@@ -28,9 +29,10 @@ std::vector<std::int64_t> add_up(std::vector<std::int64_t> deltas_ns, std::int64
 
 // Adds the samples of `run` to `profile`, as samples of `thread` where its nodes do not name one.  V8
 // samples at times and says nothing about durations.  Like DevTools we let a sample last until the next one,
-// and the last one until the profiler stopped; so the time between the start and the first sample belongs to
-// none.  Samples out of order, which V8 writes at times, are put in order first.  Without any times a sample
-// weighs one, and without samples the nodes' hit counts are the weights, in samples.
+// and the last one as long as the others do on average: the profiler may have been stopped long after it. The
+// time between the start and the first sample belongs to none.  Samples out of order, which V8 writes at
+// times, are put in order first.  Without any times a sample weighs one, and without samples the nodes' hit
+// counts are the weights, in samples.
 void build_samples(Profile& profile, ProfilerRun& run, ThreadId thread);
 
 }  // namespace nodescope

@@ -68,7 +68,9 @@ class CpuProfileReader {
     }
   }
 
+  // Of our own files, in which the last sample lasts to the end.
   void read_extra() {
+    run_.last_until_end = true;
     auto members = reader_.object();
     while (const auto key = members.next()) {
       if (*key == "event") {

@@ -170,12 +170,11 @@ class CpuProfileWriter {
     writer_.end_array();
   }
 
-  // Says what the samples are where they are not V8's: nanoseconds of CPU time at known times.
+  // Says what the samples are, and that the last one lasts to the end.
   void write_extra() {
     const std::string_view event =
         profile_.events().empty() ? "cpu" : profile_.text(profile_.event(kEvent).name);
-    const bool usual = event == "cpu" && unit_ == Unit::kNanoseconds && (timed_ || samples_.empty());
-    if (usual) return;
+    if (samples_.empty()) return;
     writer_.line().key("nodescope").begin_object();
     writer_.key("event").string(event);
     writer_.key("unit").string(to_string(unit_));

@@ -45,11 +45,14 @@ Result<Profile> TraceReader::read() {
     return std::unexpected(finished.error());
   }
   const bool has_run = std::ranges::any_of(runs_, [](const TracedRun& run) { return !run.tree.empty(); });
-  if (!has_run && gc_markers_.empty()) {
+  if (!has_run) {
     return fail(ErrorCode::kInvalidInput,
-                fmt::format("{}: no CPU profile in {} trace events: record them with the category "
-                            "disabled-by-default-v8.cpu_profiler",
-                            source_.name(), events_));
+                fmt::format("{}: no CPU profile in {} trace events{}. Let the program itself begin with "
+                            "require('trace_events').createTracing({{categories: ['v8', "
+                            "'disabled-by-default-v8.cpu_profiler']}}).enable(): node's option "
+                            "--trace-event-categories records no profile of the main thread",
+                            source_.name(), events_,
+                            gc_markers_.empty() ? "" : ", only pauses of the garbage collector"));
   }
   build();
   return std::move(profile_);

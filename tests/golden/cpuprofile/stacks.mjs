@@ -1,6 +1,6 @@
 // Prints what each stack of a .cpuprofile weighs, straight from the JSON, without any of nodescope's code:
 //   node stacks.mjs FILE > expected
-// A sample lasts until the next one, the last one until endTime; samples are put in the order of time first.  Without
+// A sample lasts until the next one, the last one as long as the others on average, as in DevTools; samples are put in the order of time first.  Without
 // times a sample weighs one, and without samples a node weighs its hitCount.  "(root)" is no frame.
 import { readFileSync } from 'node:fs';
 
@@ -46,7 +46,10 @@ if (!profile.samples) {
   let time = nanoseconds(profile.startTime);
   const times = older ? profile.timestamps.map(nanoseconds) : profile.timeDeltas.map((delta) => (time += nanoseconds(delta)));
   const order = times.map((_, i) => i).sort((a, b) => (times[a] < times[b] ? -1 : times[a] > times[b] ? 1 : a - b));
-  const end = nanoseconds(profile.endTime * (older ? 1e6 : 1));
+  const last = times[order.at(-1)];
+  const end = order.length === 1
+    ? nanoseconds(profile.endTime * (older ? 1e6 : 1))
+    : last + (last - times[order[0]]) / BigInt(order.length - 1);
   order.forEach((i, position) => {
     const next = position + 1 < order.length ? times[order[position + 1]] : end;
     add(profile.samples[i], next > times[i] ? next - times[i] : 0n);

@@ -1,7 +1,7 @@
 // Prints what each stack of the CPU profiles in a trace weighs, and every collection, straight from the JSON, without
 // any of nodescope's code:
 //   node stacks.mjs FILE > expected
-// A sample lasts until the next one, the last one until the endTime of the last chunk.
+// A sample lasts until the next one, the last one as long as the others on average, as in DevTools.
 import { readFileSync } from 'node:fs';
 
 const { traceEvents } = JSON.parse(readFileSync(process.argv[2], 'utf8'));
@@ -38,10 +38,13 @@ for (const run of runs.values()) {
   const times = run.deltas.map((delta) => (time += delta));
   const order = times.map((_, i) => i).sort((a, b) => times[a] - times[b] || a - b);
   const weights = new Map();
+  const last = times[order.at(-1)];
+  // In nanoseconds, because the average is rounded down to them.
+  const average = Math.floor(((last - times[order[0]]) * 1000) / (order.length - 1));
   order.forEach((i, position) => {
-    const next = position + 1 < order.length ? times[order[position + 1]] : Math.max(times[i], run.end ?? 0);
+    const weight = position + 1 < order.length ? (times[order[position + 1]] - times[i]) * 1000 : average;
     const stack = stackOf(run.samples[i]);
-    weights.set(stack, (weights.get(stack) ?? 0) + (next - times[i]) * 1000);
+    weights.set(stack, (weights.get(stack) ?? 0) + weight);
   });
   for (const [stack, weight] of weights) lines.push(`thread ${run.tid} ${weight} ${stack}`);
 }

@@ -107,7 +107,7 @@ TEST(CpuProfile, TimesAndWeights) {
   EXPECT_EQ(profile.samples.time_ns(2), 1'060'000);
   EXPECT_EQ(profile.samples.weight(0), 20'000u);
   EXPECT_EQ(profile.samples.weight(1), 30'000u);
-  EXPECT_EQ(profile.samples.weight(2), 40'000u);
+  EXPECT_EQ(profile.samples.weight(2), 25'000u) << "the average, not up to endTime, as in DevTools";
   EXPECT_EQ(profile.samples.stack(2), kEmptyStack);
   EXPECT_EQ(profile.text(profile.events()[0].name), "cpu");
   EXPECT_EQ(profile.events()[0].unit, Unit::kNanoseconds);
@@ -139,6 +139,15 @@ TEST(CpuProfile, MayBeInsideOfTheProtocolsReply) {
   }
   EXPECT_FALSE(
       kCpuProfileFormat.recognise(R"({"profile":{"profile":{"profile":{"nodes":[{"callFrame":{}}]}}}})"));
+}
+
+// A profile that was stopped hours after its last sample.
+TEST(CpuProfile, TheLastSampleDoesNotLastUntilTheEnd) {
+  const std::string members =
+      R"("startTime":0,"endTime":9000000000,"samples":[2,3,2],"timeDeltas":[10,10,11])";
+  EXPECT_EQ(read(three_nodes(members)).samples.weight(2), 10'500u);
+  const std::string ours = members + R"(,"nodescope":{"event":"cpu"})";
+  EXPECT_EQ(read(three_nodes(ours)).samples.weight(2), 8'999'999'969'000u) << "we write it so that it does";
 }
 
 TEST(CpuProfile, LinesCountFromOneAndMinusOneIsNone) {
@@ -197,7 +206,7 @@ TEST(CpuProfile, TimesThatDoNotFitTheSamplesAreReported) {
   ASSERT_EQ(fewer.samples.size(), 3u);
   EXPECT_EQ(fewer.samples.weight(0), 20'000u);
   EXPECT_EQ(fewer.samples.weight(1), 0u);
-  EXPECT_EQ(fewer.samples.weight(2), 20'000u);
+  EXPECT_EQ(fewer.samples.weight(2), 10'000u);
   EXPECT_EQ(fewer.diagnostics.count("samples without a time are taken to be as late as the last one"), 1u);
   const Profile more = read(three_nodes(R"("startTime":0,"samples":[2],"timeDeltas":[10,20,30])"));
   EXPECT_EQ(more.samples.size(), 1u);

@@ -168,7 +168,8 @@ TEST(TraceEvents, AWholeProfileInOneEvent) {
 
 TEST(TraceEvents, CollectionsAreMarkersAndTheirPhasesAreNotCountedTwice) {
   const Profile profile = read(
-      R"([{"ph":"B","name":"MinorGC","ts":100,"pid":1,"tid":2},{"ph":"X","name":"V8.GCScavenger","ts":101,"dur":7,"pid":1,"tid":2},)"
+      std::string("[") + std::string(kProfileEvent) + "," + std::string(kChunk) + "," +
+      R"({"ph":"B","name":"MinorGC","ts":100,"pid":1,"tid":2},{"ph":"X","name":"V8.GCScavenger","ts":101,"dur":7,"pid":1,"tid":2},)"
       R"({"ph":"B","name":"other","ts":102,"pid":1,"tid":2},{"ph":"E","ts":103,"pid":1,"tid":2},)"
       R"({"ph":"E","name":"MinorGC","ts":110.5,"pid":1,"tid":2},{"ph":"X","name":"V8.GC_MC_BACKGROUND","ts":100,"dur":50,"pid":1,"tid":3},)"
       R"({"ph":"X","name":"RunTask","ts":0,"dur":1000,"pid":1,"tid":2},{"ph":"E","name":"MajorGC","ts":120,"pid":1,"tid":2},)"
@@ -186,6 +187,12 @@ TEST(TraceEvents, AMissingStartIsReported) {
   const Profile profile = read(fmt::format("[{}]", kChunk));
   EXPECT_EQ(profile.samples.time_ns(0), 1'110'000);
   EXPECT_TRUE(profile.diagnostics.has(Severity::kWarning));
+}
+
+TEST(TraceEvents, CollectionsAloneAreNoProfile) {
+  const auto error = try_read(R"([{"ph":"X","name":"MinorGC","ts":1,"dur":2,"pid":1,"tid":2}])").error();
+  EXPECT_NE(error.message.find("only pauses of the garbage collector"), std::string::npos);
+  EXPECT_NE(error.message.find("createTracing"), std::string::npos);
 }
 
 TEST(TraceEvents, NothingToReadIsAnError) {
