@@ -213,6 +213,7 @@ Result<void> Diff::write_folded(ByteSink& sink) const {
     path.resize(node.depth == 0 ? 0 : path_sizes.back());
     if (node.depth > 1) path += ';';
     append_frame(path, tree.text(node));
+    path += text_of(tree.traits[index].mark);
     path_sizes.push_back(path.size());
     const CallChange& change = tree.changes[index];
     if (change.before_self + change.after_self > 0) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "app/function_report.h"
@@ -10,6 +11,7 @@
 #include "app/output.h"
 #include "app/report_html.h"
 #include "base/text.h"
+#include "formats/folded/folded.h"
 #include "render/flame_svg.h"
 
 namespace nodescope {
@@ -37,6 +39,11 @@ Result<void> write_html(const Profile& profile, const ViewOptions& view, ByteSin
   return report.finish();
 }
 
+bool has_one_event(std::string_view format) {
+  constexpr std::array<std::string_view, 3> kFormats = {"cpuprofile", "heapprofile", "folded"};
+  return std::ranges::find(kFormats, format) != kFormats.end();
+}
+
 std::vector<Writer> make_writers() {
   std::vector<Writer> writers;
   for (const Format* format : all_formats()) {
@@ -47,11 +54,35 @@ std::vector<Writer> make_writers() {
     const bool is_binary = format->name == "pprof" || format->name == "nscope";
     writers.push_back({format->name, format->extension, format->description, !is_binary, write});
     writers.back().has_one_time_line = format->name == "cpuprofile";
+    writers.back().has_one_event = has_one_event(format->name);
   }
-  writers.push_back({"svg", ".svg", "interactive flame graph", false, write_svg});
+  writers.push_back({"svg", ".svg", "interactive flame graph", false, write_svg, false, true});
   writers.push_back({"html", ".html", "the page with the profile inside", false, write_html});
-  writers.push_back({"table", ".txt", "functions by self and total", true, write_table});
+  writers.push_back({"table", ".txt", "functions by self and total", true, write_table, false, true});
   return writers;
+}
+
+// The event that a format with one event keeps: a heap profile counts bytes.
+EventId kept_event(const Writer& writer, const Profile& profile) {
+  const auto& events = profile.events();
+  const auto found = std::ranges::find(events, Unit::kBytes, &Event::unit);
+  if (writer.name != "heapprofile" || found == events.end()) return EventId{};
+  return EventId{static_cast<std::size_t>(found - events.begin())};
+}
+
+void note_other_events(const Writer& writer, const Profile& profile, const std::string& target) {
+  const bool keeps_both = writer.name == "folded" && has_two_counts(profile);
+  if (!writer.has_one_event || keeps_both || profile.events().size() < 2) return;
+  const EventId kept = kept_event(writer, profile);
+  std::uint64_t left_out = 0;
+  for (std::size_t i = 0; i < profile.samples.size(); ++i) {
+    if (profile.samples.context(i).event != kept) ++left_out;
+  }
+  if (left_out == 0) return;
+  note(
+      "nodescope: {}: a {} has one event, {}: {} samples of others are left out (--event takes one of "
+      "them)\n",
+      target, writer.extension, printable(profile.text(profile.event(kept).name)), with_thousands(left_out));
 }
 
 std::size_t sampled_threads(const Profile& profile) {
@@ -89,12 +120,15 @@ Result<void> write_as(const Writer& writer, const Profile& profile, const ViewOp
   const Readers readers = profile.sources.empty() ? Readers::kByUmask : Readers::kOwner;
   auto written =
       write_output(path, [&](ByteSink& sink) { return writer.write(profile, view, sink); }, readers);
-  if (!written || !writer.has_one_time_line) return written;
+  if (!written) return written;
+  const std::string target = path == "-" ? "standard output" : printable(path);
+  note_other_events(writer, profile, target);
+  if (!writer.has_one_time_line) return written;
   if (const std::size_t threads = sampled_threads(profile); threads > 1) {
     note(
         "nodescope: {}: a {} has one time line: the samples of {} threads come one after the other "
         "(convert --thread keeps one)\n",
-        path == "-" ? "standard output" : printable(path), writer.extension, threads);
+        target, writer.extension, threads);
   }
   return written;
 }

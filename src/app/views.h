@@ -26,6 +26,7 @@ struct Writer {
   bool is_text = true;  // fit for a terminal
   std::function<Result<void>(const Profile&, const ViewOptions&, ByteSink&)> write;
   bool has_one_time_line = false;  // threads that ran at once come one after the other in it
+  bool has_one_event = false;      // others are left out
 };
 
 const std::vector<Writer>& all_writers();

@@ -32,7 +32,9 @@ constexpr std::string_view kBuiltinTag = "Builtin:";
 constexpr std::string_view kEmbeddedBuiltin = "Builtins_";  // in the symbol table of the node binary
 constexpr std::string_view kRegExpTag = "RegExp:";
 constexpr std::string_view kWasmTag = "Wasm:";
-constexpr std::string_view kCollectorOfCpuProfile = "(garbage collector)";
+// What profilers call time in the collector: V8's, pprof-nodejs (Datadog, Pyroscope).
+constexpr std::array kCollectors = {"(garbage collector)"sv, "Garbage Collection"sv};
+constexpr std::string_view kIdle = "(idle)";
 constexpr std::string_view kUnknownSymbol = "[unknown]";
 
 template <std::size_t N>
@@ -264,7 +266,7 @@ std::optional<std::string_view> name_inside_v8(std::string_view symbol) {
 }
 
 bool is_collector(std::string_view symbol) {
-  if (symbol == kCollectorOfCpuProfile) return true;
+  if (std::ranges::find(kCollectors, symbol) != kCollectors.end()) return true;
   const auto name = name_inside_v8(symbol);
   if (!name || after_any_prefix(*name, kOtherNamespaces)) return false;
   return std::ranges::any_of(
@@ -306,9 +308,19 @@ std::string marked(std::string_view tag, const Profile& profile, const Frame& fr
   return text;
 }
 
+// Pyroscope writes FILE:FUNCTION:LINE also where V8 gives neither file nor line: ":(idle):0".
+std::string_view without_empty_place(std::string_view symbol) {
+  constexpr std::string_view kStart = ":(";
+  constexpr std::string_view kEnd = "):0";
+  if (!symbol.starts_with(kStart) || !symbol.ends_with(kEnd) || symbol.size() <= kStart.size() + kEnd.size())
+    return symbol;
+  return symbol.substr(1, symbol.size() - 3);
+}
+
 }  // namespace
 
 SymbolName parse_symbol_name(std::string_view symbol) {
+  symbol = without_empty_place(symbol);
   SymbolName name;
   name.function = symbol;
   if (const auto script = after_any_prefix(symbol, kScriptTags)) return parse_script(*script);
@@ -337,14 +349,16 @@ Frame frame_of_symbol(Profile& profile, std::string_view symbol, std::string_vie
   Frame frame;
   frame.module = profile.strings.intern(module);
   frame.inlined = inlined;
-  if (symbol.empty() || symbol == kUnknownSymbol) return frame;
+  const bool has_symbol = !symbol.empty() && symbol != kUnknownSymbol;
   if (is_kernel_module(module)) {
-    frame.function = profile.strings.intern(symbol);
+    if (has_symbol) frame.function = profile.strings.intern(symbol);
     frame.kind = FrameKind::kKernel;
     return frame;
   }
+  if (!has_symbol) return frame;
   const SymbolName name = parse_symbol_name(symbol);
-  frame.kind = name.kind == FrameKind::kUnknown ? FrameKind::kNative : name.kind;
+  const bool is_native = name.kind == FrameKind::kUnknown && name.function != kIdle;
+  frame.kind = is_native ? FrameKind::kNative : name.kind;
   frame.tier = name.tier;
   frame.line = name.line;
   frame.column = name.column;

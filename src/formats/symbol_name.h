@@ -27,8 +27,8 @@ struct SymbolName {
 SymbolName parse_symbol_name(std::string_view symbol);
 
 // The frame for `symbol` in `module`: kernel by the module's name ("[kernel.kallsyms]", "[guest.kernel]",
-// *.ko), native for other modules and for none; an empty or "[unknown]"
-// symbol is unknown.
+// *.ko) also without a symbol; native for other modules and for none; otherwise an empty or "[unknown]"
+// symbol is unknown, and so is "(idle)".
 Frame frame_of_symbol(Profile& profile, std::string_view symbol, std::string_view module,
                       bool inlined = false);
 

@@ -4,11 +4,13 @@
 #include <fstream>
 #include <memory>
 
+#include "analysis/diff.h"
 #include "app/commands/command.h"
 #include "app/flame_options.h"
 #include "app/input.h"
 #include "app/output.h"
 #include "app/selection_options.h"
+#include "formats/folded/folded.h"
 #include "os/file.h"
 #include "render/flame_svg.h"
 
@@ -39,6 +41,27 @@ CallTreeOptions tree_options(const Options& options) {
   return tree;
 }
 
+// Two counts a line, as difffolded.pl writes them, are a comparison.
+bool is_comparison(const Profile& profile, const Options& options) {
+  return has_two_counts(profile) && options.selection.event.empty() && !options.flame_chart;
+}
+
+Result<FlameReport> draw_comparison(const Profile& profile, const Options& options, const FlameOptions& flame,
+                                    ByteSink& sink) {
+  DiffOptions diff_options;
+  diff_options.before_event = EventId{0};
+  diff_options.after_event = EventId{1};
+  diff_options.count = options.selection.count_by();
+  diff_options.labels.merge_tiers = !options.split_tiers;
+  diff_options.root = tree_options(options).root;
+  diff_options.collapse_recursion = options.collapse_recursion;
+  const Diff diff = derive_diff(profile, profile, diff_options);
+  DiffTreeOptions tree;
+  tree.reversed = options.reverse;
+  tree.min_total = min_total(flame, diff.width_total(tree.width));
+  return write_flame_svg(diff.derive_tree(tree), flame, sink);
+}
+
 Result<void> flame(const Options& options) {
   auto flame_options = parse_flame_flags(options.flame);
   if (!flame_options) return std::unexpected(flame_options.error());
@@ -49,7 +72,9 @@ Result<void> flame(const Options& options) {
   const std::string path = binary_output_path(options.output, "flame.svg");
   FlameReport report;
   auto written = write_output(path, [&](ByteSink& sink) -> Result<void> {
-    auto drawn = write_flame_svg(selected->profile, tree_options(options), *flame_options, sink);
+    auto drawn = is_comparison(selected->profile, options)
+                     ? draw_comparison(selected->profile, options, *flame_options, sink)
+                     : write_flame_svg(selected->profile, tree_options(options), *flame_options, sink);
     if (!drawn) return std::unexpected(drawn.error());
     report = std::move(*drawn);
     return {};
@@ -81,6 +106,7 @@ void add_flame_command(CLI::App& app, Run& run) {
       "Examples\n"
       "  nodescope flame perf.data -o flame.svg\n"
       "  perf script | nodescope flame --color=js --hash > flame.svg\n"
+      "  difffolded.pl before.folded after.folded | nodescope flame > diff.svg\n"
       "  nodescope flame app.cpuprofile --my-code --from 4.2s --to 5.8s -o stall.svg");
   command->callback([options, &run] { run = [options] { return flame(*options); }; });
 }

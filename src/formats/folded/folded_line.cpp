@@ -20,6 +20,15 @@ bool rounds_up(std::string_view fraction) {
   return !fraction.empty() && fraction[0] >= '5';
 }
 
+// The first three digits behind the point, rounded: up to 1,000.
+std::uint64_t thousandths_of(std::string_view fraction) {
+  std::uint64_t digits = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    digits = digits * 10 + (i < fraction.size() ? static_cast<std::uint64_t>(fraction[i] - '0') : 0);
+  }
+  return digits + (fraction.size() > 3 && rounds_up(fraction.substr(3)) ? 1 : 0);
+}
+
 }  // namespace
 
 std::optional<FoldedCount> take_folded_count(std::string_view text) {
@@ -38,6 +47,10 @@ std::optional<FoldedCount> take_folded_count(std::string_view text) {
   const auto whole = parse_number<std::uint64_t>(number.substr(0, point));
   count.is_clipped = !whole;
   count.value = whole.value_or(std::numeric_limits<std::uint64_t>::max());
+  if (__builtin_mul_overflow(count.value, kThousand, &count.thousandths) ||
+      __builtin_add_overflow(count.thousandths, thousandths_of(fraction), &count.thousandths)) {
+    count.thousandths = std::numeric_limits<std::uint64_t>::max();
+  }
   if (rounds_up(fraction) && count.value != std::numeric_limits<std::uint64_t>::max()) ++count.value;
   return count;
 }

@@ -10,6 +10,7 @@
 #include "formats/folded/folded_io.h"
 #include "formats/folded/folded_line.h"
 #include "formats/symbol_name.h"
+#include "formats/text_share.h"
 
 namespace nodescope {
 
@@ -50,10 +51,19 @@ bool has_two_counts(const LineBlock& block) {
   return any;
 }
 
+// Counts that are shares or seconds: 0.02.
+bool has_counts_below_one(const LineBlock& block) {
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    const auto count = take_folded_count(trim_folded_line(block.line(i)));
+    if (count && count->is_rounded && count->thousandths < kThousand) return true;
+  }
+  return false;
+}
+
 class FoldedReader {
  public:
   void read_block(const LineBlock& block) {
-    if (!two_counts_) choose_events(has_two_counts(block));
+    if (!two_counts_) choose_events(has_two_counts(block), has_counts_below_one(block));
     previous_ = {};  // was in the block before
     ends_.clear();
     for (std::size_t i = 0; i < block.size(); ++i) {
@@ -77,12 +87,15 @@ class FoldedReader {
     StackId stack;
   };
 
-  void choose_events(bool two_counts) {
+  void choose_events(bool two_counts, bool in_thousandths) {
     two_counts_ = two_counts;
+    in_thousandths_ = in_thousandths;
+    const Unit unit = in_thousandths ? Unit::kCount : Unit::kSamples;
     const auto context = [&](std::string_view name) {
-      return profile_.samples.intern({ThreadId{}, kUnknownCpu, profile_.intern_event(name, Unit::kSamples)});
+      return profile_.samples.intern({ThreadId{}, kUnknownCpu, profile_.intern_event(name, unit)});
     };
-    first_ = context(two_counts ? "before" : "samples");
+    if (in_thousandths) profile_.diagnostics.info("counts below one: all are counted in thousandths");
+    first_ = context(two_counts ? "before" : in_thousandths ? "thousandths" : "samples");
     second_ = two_counts ? context("after") : first_;
   }
 
@@ -90,24 +103,29 @@ class FoldedReader {
     const auto last = take_folded_count(line);
     if (!last) {
       warn("line without a count taken as 1", line);
-      profile_.samples.add(0, read_stack(line), *two_counts_ ? second_ : first_, 1);
+      profile_.samples.add(0, read_stack(line), *two_counts_ ? second_ : first_,
+                           in_thousandths_ ? kThousand : 1);
       return;
     }
     check(*last, line);
     const auto before = *two_counts_ ? take_folded_count(last->rest) : std::nullopt;
     if (!before) {
       if (*two_counts_) warn("line with one count instead of two taken as \"after\"", line);
-      profile_.samples.add(0, read_stack(last->rest), *two_counts_ ? second_ : first_, last->value);
+      profile_.samples.add(0, read_stack(last->rest), *two_counts_ ? second_ : first_, weight_of(*last));
       return;
     }
     check(*before, line);
     const StackId stack = read_stack(before->rest);
-    profile_.samples.add(0, stack, first_, before->value);
-    profile_.samples.add(0, stack, second_, last->value);
+    profile_.samples.add(0, stack, first_, weight_of(*before));
+    profile_.samples.add(0, stack, second_, weight_of(*last));
+  }
+
+  std::uint64_t weight_of(const FoldedCount& count) const {
+    return in_thousandths_ ? count.thousandths : count.value;
   }
 
   void check(const FoldedCount& count, std::string_view line) {
-    if (count.is_rounded) warn("count with a fraction rounded", line);
+    if (count.is_rounded && !in_thousandths_) warn("count with a fraction rounded", line);
     if (count.is_clipped) warn("count larger than 2^64 clipped", line);
   }
 
@@ -151,6 +169,7 @@ class FoldedReader {
   std::string_view previous_;
   std::vector<FrameEnd> ends_;
   std::optional<bool> two_counts_;
+  bool in_thousandths_ = false;
   ContextId first_;
   ContextId second_;
   std::uint64_t line_number_ = 0;
@@ -175,6 +194,7 @@ Result<Profile> read_folded(ByteSource& source, const ReadOptions& options) {
 }
 
 bool recognise_folded(std::string_view head) {
+  const bool is_json = head.starts_with('{') || head.starts_with('[');
   const bool is_cut = head.size() >= kHeadBytes;
   std::size_t with_count = 0;
   std::size_t without = 0;
@@ -183,7 +203,7 @@ bool recognise_folded(std::string_view head) {
     if (end == std::string_view::npos && is_cut) {
       // A single line that is longer than the head shows no count.
       if (with_count + without == 0)
-        return std::ranges::count(head, ';') >= 2 && head.find('\0') == std::string_view::npos;
+        return !is_json && std::ranges::count(head, ';') >= 2 && head.find('\0') == std::string_view::npos;
       break;
     }
     const std::string_view line = head.substr(0, end);
@@ -192,7 +212,7 @@ bool recognise_folded(std::string_view head) {
     if (line.find('\0') != std::string_view::npos) return false;
     ++(take_folded_count(trim_folded_line(line)) ? with_count : without);
   }
-  return with_count > without;
+  return with_count != 0 && explains_nearly_all(with_count, without);
 }
 
 }  // namespace nodescope

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include "formats/cpuprofile/v8_call_frame.h"
@@ -11,16 +12,17 @@ namespace nodescope {
 
 namespace {
 
-EventId event_to_write(const Profile& profile) {
+// Nothing if no event counts bytes.
+std::optional<EventId> event_to_write(const Profile& profile) {
   const auto found = std::ranges::find(profile.events(), Unit::kBytes, &Event::unit);
-  return found == profile.events().end()
-             ? EventId{}
-             : EventId{static_cast<std::size_t>(found - profile.events().begin())};
+  if (found == profile.events().end()) return std::nullopt;
+  return EventId{static_cast<std::size_t>(found - profile.events().begin())};
 }
 
 class HeapProfileWriter {
  public:
-  HeapProfileWriter(const Profile& profile, json::Writer& writer) : profile_(profile), writer_(writer) {}
+  HeapProfileWriter(const Profile& profile, EventId event, json::Writer& writer)
+      : profile_(profile), event_(event), writer_(writer) {}
 
   void write() {
     add_up_sizes();
@@ -33,11 +35,10 @@ class HeapProfileWriter {
 
  private:
   void add_up_sizes() {
-    const EventId event = event_to_write(profile_);
     const SampleTable& samples = profile_.samples;
     sizes_.resize(profile_.stacks.size());
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      if (samples.context(i).event != event) continue;
+      if (samples.context(i).event != event_) continue;
       std::uint64_t& size = sizes_[samples.stack(i).index()];
       if (__builtin_add_overflow(size, samples.weight(i), &size))
         size = std::numeric_limits<std::uint64_t>::max();
@@ -98,6 +99,7 @@ class HeapProfileWriter {
   }
 
   const Profile& profile_;
+  EventId event_;
   json::Writer& writer_;
   std::vector<std::uint64_t> sizes_;
   std::vector<std::uint32_t> first_child_;
@@ -107,8 +109,15 @@ class HeapProfileWriter {
 }  // namespace
 
 Result<void> write_heapprofile(const Profile& profile, const WriteOptions&, ByteSink& sink) {
+  const auto event = event_to_write(profile);
+  if (!event && profile.samples.size() != 0) {
+    return fail(
+        ErrorCode::kUsage,
+        "a heap profile counts bytes, and nothing in this profile does: write it as cpuprofile, pprof or "
+        "speedscope");
+  }
   json::Writer writer(sink);
-  HeapProfileWriter(profile, writer).write();
+  HeapProfileWriter(profile, event.value_or(EventId{}), writer).write();
   return writer.finish();
 }
 

@@ -22,7 +22,9 @@ Result<void> Collapser::read(SampleLines& lines, const SamplePart& part) {
     }
   }
   lines_left_out_ += lines.lines_left_out();
-  // What is left is a last sample without an empty line after it.  The script forgets it.
+  // What is left is a last sample without an empty line after it, which the script forgets.
+  if (root_ != kEmptyStack) ++unterminated_count_;
+  save_sample();
   end_sample();
   return {};
 }
@@ -89,6 +91,8 @@ std::optional<std::vector<FrameId>> Collapser::interpret(std::string_view text, 
   const std::size_t line_end = text.find('\n');
   const auto frame = match_perl_frame(text.substr(0, line_end));
   if (!frame) return std::nullopt;
+  if (const auto name = plain_perl_function(*frame, is_java, options_))
+    return std::vector{FrameId{paths_.intern(*name).index()}};
   std::string_view source_lines = line_end == std::string_view::npos ? "" : text.substr(line_end + 1);
   std::vector<FrameId> ids;
   for (PerlFunction& function : perl_functions(*frame, is_java, options_)) {

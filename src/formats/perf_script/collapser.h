@@ -57,6 +57,7 @@ class Collapser {
   const FirstInText& unrecognised() const { return unrecognised_; }
   std::uint64_t unrecognised_count() const { return unrecognised_count_; }
   std::uint64_t lines_left_out() const { return lines_left_out_; }
+  std::uint64_t unterminated_count() const { return unterminated_count_; }
 
  private:
   void read_block(const LineBlock& block);
@@ -97,6 +98,7 @@ class Collapser {
   FirstInText unrecognised_;
   std::uint64_t unrecognised_count_ = 0;
   std::uint64_t lines_left_out_ = 0;
+  std::uint64_t unterminated_count_ = 0;
   std::size_t part_ = 0;
 
   LineHashes hashes_;

@@ -6,6 +6,7 @@
 
 #include "formats/perf_script/frame_line.h"
 #include "formats/perf_script/script_reader.h"
+#include "formats/text_share.h"
 
 namespace nodescope {
 
@@ -50,7 +51,8 @@ bool recognise_perf_script(std::string_view head) {
     }
   }
   // A cut may leave but one line of a sample.  "a 5" could be an address and a symbol, but is folded text.
-  return samples + frames > others && (samples != 0 || (frames > 1 && any_as_perf_writes));
+  return explains_nearly_all(samples + frames, others) &&
+         (samples != 0 || (frames > 1 && any_as_perf_writes));
 }
 
 Result<Profile> read_perf_script(ByteSource& source, const ReadOptions& options) {

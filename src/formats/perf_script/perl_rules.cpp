@@ -191,6 +191,16 @@ std::optional<PerlFrame> match_perl_frame(std::string_view line) {
                    line.substr(open + 2, close - open - 2)};
 }
 
+std::optional<std::string_view> plain_perl_function(const PerlFrame& frame, bool is_java,
+                                                    const CollapseOptions& options) {
+  if (is_java || options.inlined || options.srcline) return std::nullopt;
+  const std::string_view name = without_offset(frame.function);
+  const bool is_plain =
+      !name.empty() && name != "[unknown]" && name.find_first_of("(;\"'") == kNone && !contains(name, "->");
+  if (!is_plain || !annotation(name, frame.module, options).empty()) return std::nullopt;
+  return name;
+}
+
 std::vector<PerlFunction> perl_functions(const PerlFrame& frame, bool is_java,
                                          const CollapseOptions& options) {
   if (options.inlined && options.resolve_inlined && may_have_inlined(frame.module)) {

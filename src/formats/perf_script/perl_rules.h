@@ -34,6 +34,11 @@ struct PerlFrame {
 };
 std::optional<PerlFrame> match_perl_frame(std::string_view line);
 
+// The one name of a frame from which perl_functions would take nothing but the offset: nearly every one.  A
+// part of the frame's own text, so that a line that comes only once costs no memory but its name's.
+std::optional<std::string_view> plain_perl_function(const PerlFrame& frame, bool is_java,
+                                                    const CollapseOptions& options);
+
 // The functions of a frame, outermost first: "a->b" are two.
 struct PerlFunction {
   std::string name;

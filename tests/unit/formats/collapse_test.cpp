@@ -187,6 +187,15 @@ TEST(Collapse, EveryPrefixIsSafe) {
   }
 }
 
+// The script forgets it.
+TEST(Collapse, CountsALastSampleWithoutAnEmptyLine) {
+  const Collapsed collapsed =
+      collapse("a0 1 2.5: 1 cycles:\n\t 1 f (/x)\n\na0 1 2.6: 1 cycles:\n\t 1 g (/x)\n");
+  EXPECT_EQ(collapsed.text, "a0;f 1\na0;g 1\n");
+  EXPECT_EQ(collapsed.diagnostics.count(kLastSampleKept), 1u);
+  EXPECT_EQ(collapse("a0 1 2.5: 1 cycles:\n\t 1 f (/x)\n\n").diagnostics.count(kLastSampleKept), 0u);
+}
+
 // Of a text without samples nothing is printed, as by the script.
 TEST(Collapse, NothingInIsNothingOut) {
   for (const std::string_view text : {"", "\n\n\n", "# comment\n", "\r\n"})

@@ -274,9 +274,28 @@ TEST(Folded, LeavesOutALineWithoutEnd) {
   EXPECT_EQ(profile.diagnostics.count("line longer than 64 MB left out"), 1u);
 }
 
-TEST(Folded, InvalidUtf8IsKept) {
-  const std::string text = "a\xFF\xC3;b\x80 1\n";
+TEST(Folded, WritesValidUtf8WithoutZeros) {
+  Profile profile = read("a\xFF\xC3;b\x80 1\n");
+  Frame frame;
+  frame.function = profile.strings.intern(std::string_view("c\0d", 3));
+  const StackId stack = profile.stacks.push(kEmptyStack, profile.frames.intern(frame));
+  profile.samples.add({0, stack, {ThreadId{}, kUnknownCpu, EventId{}}, 2});
+  const std::string text = write(profile);
+  EXPECT_EQ(text, "a\uFFFD\uFFFD;b\uFFFD 1\nc d 2\n");
+  EXPECT_TRUE(kFoldedFormat.recognise(text));
   EXPECT_EQ(write(read(text)), text);
+}
+
+// As seconds or shares, of which rounding would leave nothing.
+TEST(Folded, CountsBelowOneAreThousandths) {
+  const Profile profile = read("a;b 0.25\na;c 0.0004\na 12\na;d 1.5\n");
+  ASSERT_EQ(profile.samples.size(), 4u);
+  EXPECT_EQ(profile.samples.weight(0), 250u);
+  EXPECT_EQ(profile.samples.weight(1), 0u);
+  EXPECT_EQ(profile.samples.weight(2), 12'000u);
+  EXPECT_EQ(profile.samples.weight(3), 1'500u);
+  EXPECT_EQ(profile.text(profile.event(EventId{}).name), "thousandths");
+  EXPECT_EQ(profile.event(EventId{}).unit, Unit::kCount);
 }
 
 TEST(Folded, NothingInItIsAnError) {
@@ -307,6 +326,9 @@ TEST(Folded, IsRecognised) {
       kFoldedFormat.recognise("node  4984   482.997627:     200040 cpu-clock:ppp: \n\t 153e0 f (/x)\n\n"));
   EXPECT_FALSE(kFoldedFormat.recognise(std::string_view("a;b 1\0\n", 7)));
   EXPECT_FALSE(kFoldedFormat.recognise("just some text\nof several lines\n"));
+  EXPECT_FALSE(kFoldedFormat.recognise("main;a 1\nmain;b 2\nThis is a letter,\nnot a profile\n"));
+  // Long JSON on one line, as other profilers export it.
+  EXPECT_FALSE(kFoldedFormat.recognise("{\"version\":1,\"names\":[\"" + deep.substr(0, kHeadBytes)));
 }
 
 // The input is sorted as `LC_ALL=C sort` sorts it, so what is written again must be the same.

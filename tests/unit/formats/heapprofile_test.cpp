@@ -149,5 +149,13 @@ TEST(HeapProfile, WritesTheEventInBytes) {
   EXPECT_EQ(read(write(Profile())).samples.size(), 0u);
 }
 
+TEST(HeapProfile, WritesNothingButBytes) {
+  StringSink sink;
+  const auto written = kHeapProfileFormat.write(testing::profile_of("main;parse 3"), {}, sink);
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find("nothing in this profile does"), std::string::npos);
+  EXPECT_EQ(sink.text(), "");
+}
+
 }  // namespace
 }  // namespace nodescope
