@@ -10,6 +10,9 @@
 #include "base/flat_map.h"
 #include "formats/cpuprofile/time_line.h"
 #include "formats/firefox/firefox_tables.h"
+#include "formats/firefox/read.h"
+#include "formats/json_extra.h"
+#include "json/sniff.h"
 #include "json/writer.h"
 
 namespace nodescope {
@@ -105,6 +108,7 @@ class FirefoxWriter {
     write_firefox_categories(writer_);
     writer_.line();
     write_marker_schema();
+    write_own_times();
     writer_.end_object();
   }
 
@@ -160,6 +164,27 @@ class FirefoxWriter {
     writer_.key("pausedRanges").begin_array().end_array();
     write_samples(part);
     write_markers(part);
+    write_extra(part);
+    writer_.end_object();
+  }
+
+  // What the thread's own members do not say, for when nodescope reads it again.
+  void write_extra(const ThreadSamples& part) {
+    writer_.line().key(json::kExtraKey).begin_object();
+    if (!profile_.events().empty()) {
+      const Event& event = profile_.event(part.event);
+      writer_.key("event").string(profile_.text(event.name)).key("unit").string(to_string(event.unit));
+    }
+    writer_.key("thread");
+    json::write_thread(writer_, profile_, part.thread);
+    writer_.end_object();
+  }
+
+  void write_own_times() {
+    writer_.line().key(json::kExtraKey).begin_object();
+    writer_.key("firstTime").integer(timed_ ? start_ns_ : 0);
+    writer_.key("clockOffset").integer(profile_.clock_offset_ns);
+    writer_.key("timed").boolean(timed_);
     writer_.end_object();
   }
 
@@ -268,6 +293,12 @@ class FirefoxWriter {
   std::int64_t start_ns_ = 0;
 };
 
+bool recognise_firefox(std::string_view head) {
+  const json::Outline outline = json::outline_of(head);
+  return outline.has("meta.preprocessedProfileVersion") || outline.has("shared.frameTable") ||
+         outline.has("threads[].frameTable");
+}
+
 Result<void> write_firefox(const Profile& profile, const WriteOptions&, ByteSink& sink) {
   json::Writer writer(sink);
   FirefoxWriter(profile, writer).write();
@@ -279,9 +310,9 @@ Result<void> write_firefox(const Profile& profile, const WriteOptions&, ByteSink
 const Format kFirefoxFormat = {
     .name = "firefox",
     .extension = ".firefox.json",
-    .description = "Firefox Profiler, for profiler.firefox.com",
-    .recognise = nullptr,
-    .read = nullptr,
+    .description = "Firefox Profiler (profiler.firefox.com) and samply",
+    .recognise = recognise_firefox,
+    .read = read_firefox,
     .write = write_firefox,
 };
 

@@ -184,9 +184,86 @@ TEST(Firefox, AnEmptyProfileIsWritten) {
   check_structure(write_and_parse(Profile()));
 }
 
-TEST(Firefox, IsOnlyWritten) {
-  EXPECT_EQ(kFirefoxFormat.read, nullptr);
-  EXPECT_EQ(kFirefoxFormat.recognise, nullptr);
+TEST(Firefox, ReadsWhatItWrote) {
+  Profile profile = cpuprofile("tests/golden/cpuprofile/node26/input");
+  const EventId bytes = profile.intern_event("space", Unit::kBytes);
+  const ThreadId other = profile.intern_thread(profile.intern_process(7, "node"), 8, "worker");
+  profile.samples.add({5'000'000, StackId{3}, {other, kUnknownCpu, bytes}, UINT64_MAX / 2});
+  profile.samples.add({6'000'000, kEmptyStack, {other, kUnknownCpu, bytes}, 1});
+  profile.markers.push_back({5'500'000, 250'000, other, MarkerKind::kGc, profile.strings.intern("MinorGC")});
+  profile.clock_offset_ns = 1'700'000'000'123'456'789;
+  const std::string text = write(profile);
+  EXPECT_TRUE(kFirefoxFormat.recognise(std::string_view(text).substr(0, kHeadBytes)));
+  const Profile again = testing::read_as(kFirefoxFormat, text);
+  EXPECT_EQ(testing::to_text(again), testing::to_text(profile));
+  EXPECT_EQ(again.clock_offset_ns, profile.clock_offset_ns);
+  EXPECT_EQ(write(again), text);
+}
+
+TEST(Firefox, ReadsSamplesWithoutTimes) {
+  const Profile profile = testing::profile_of("main;js:parse;kernel:read 3\nmain;gc:Scavenge 1");
+  const Profile again = testing::read_as(kFirefoxFormat, write(profile));
+  EXPECT_EQ(testing::to_text(again), testing::to_text(profile));
+}
+
+TEST(Firefox, AnyPrefixIsSafe) {
+  testing::read_every_prefix(kFirefoxFormat, read_test_file("fuzz/corpus/firefox/samply"));
+  testing::read_every_prefix(kFirefoxFormat, read_test_file("tests/golden/firefox/node20/written"), 97);
+}
+
+class OneFile final : public FileOpener {
+ public:
+  OneFile(std::string path, std::string text) : path_(std::move(path)), text_(std::move(text)) {}
+  Result<std::unique_ptr<ByteSource>> open(const std::string& path) override {
+    if (path != path_) return fail(ErrorCode::kNotFound, path + ": not here");
+    return std::make_unique<MemorySource>(text_, path);
+  }
+
+ private:
+  std::string path_;
+  std::string text_;
+};
+
+std::string stacks_of(const Profile& profile) {
+  std::string text;
+  for (std::size_t i = 0; i < profile.samples.size(); ++i) {
+    const Sample sample = profile.samples[i];
+    std::string line;
+    for (const FrameId id : profile.stacks.unwind(sample.stack)) {
+      const Frame& frame = profile.frames[id];
+      line += fmt::format("{}{} {}", line.empty() ? "" : ";", to_string(frame.kind),
+                          profile.text(frame.function));
+    }
+    const Thread& thread = profile.thread(sample.context.thread);
+    text += fmt::format("{} {}/{} {} ns: {}\n", sample.weight, profile.process(thread.process).pid,
+                        thread.tid, sample.time_ns, line);
+  }
+  return text;
+}
+
+// The shape of what samply 0.13 writes: tables in the thread, numbers instead of names, deltas for times.
+TEST(Firefox, ReadsSamplyWithTheSymbolsBesideIt) {
+  const std::string text = read_test_file("fuzz/corpus/firefox/samply");
+  OneFile files("run.syms.json", read_test_file("fuzz/corpus/firefox_sidecar/samply"));
+  MemorySource source(text, "run.json.gz");
+  ReadOptions options;
+  options.files = &files;
+  const auto named = kFirefoxFormat.read(source, options);
+  ASSERT_TRUE(named) << named.error().message;
+  EXPECT_EQ(stacks_of(*named),
+            "1 4711/4711 0 ns: native main;js fib\n"
+            "2 4711/4711 1250000 ns: native main;native memcpy;kernel \n");
+  EXPECT_EQ(named->clock_offset_ns, 1'700'000'000'000'000'000);
+  EXPECT_EQ(stacks_of(testing::read_as(kFirefoxFormat, text)),
+            "1 4711/4711 0 ns: native main;js fib\n"
+            "2 4711/4711 1250000 ns: native main;unknown ;kernel \n");
+}
+
+TEST(Firefox, NeedsTheProcessedFormat) {
+  const auto profile =
+      testing::try_read_as(kFirefoxFormat, R"({"meta":{"version":28},"threads":[{"name":"x"}]})");
+  ASSERT_FALSE(profile);
+  EXPECT_NE(profile.error().message.find("save it there"), std::string::npos);
 }
 
 }  // namespace
