@@ -60,10 +60,14 @@ void with_read_options(const ByteSource& source, const std::function<void(const 
   work({&files, &progress, available_cores()});
 }
 
-Result<Profile> read_input_quietly(const std::string& path) {
+Result<std::unique_ptr<PeekableSource>> open_content_of(const std::string& path) {
   auto source = open_input(path);
   if (!source) return std::unexpected(source.error());
-  return read_with_progress(std::move(*source));
+  return open_content(std::move(*source));
+}
+
+Result<Profile> read_input_quietly(std::unique_ptr<ByteSource> source) {
+  return read_with_progress(std::move(source));
 }
 
 Result<Profile> read_input(const std::string& path) {

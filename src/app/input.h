@@ -8,6 +8,7 @@
 #include "base/byte_source.h"
 #include "base/result.h"
 #include "formats/format.h"
+#include "formats/input.h"
 #include "model/profile.h"
 
 namespace nodescope {
@@ -31,8 +32,11 @@ void with_read_options(const ByteSource& source, const std::function<void(const 
 Result<Profile> read_input(const std::string& path);
 Result<Profile> read_input(std::unique_ptr<ByteSource> source);
 
-// Without that: for a command that shows the diagnostics itself.
-Result<Profile> read_input_quietly(const std::string& path);
+// The same input, unpacked, with a look at how it begins: for a command that takes more than profiles.
+Result<std::unique_ptr<PeekableSource>> open_content_of(const std::string& path);
+
+// A profile without a word: for a command that shows the diagnostics itself.
+Result<Profile> read_input_quietly(std::unique_ptr<ByteSource> source);
 
 // All of them as one profile; standard input where none is named.
 Result<Profile> read_inputs(const std::vector<std::string>& paths);

@@ -1,60 +1,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.h"
+#include "formats/folded/folded.h"
 #include "formats/format.h"
 #include "formats/heapsnapshot/heapsnapshot.h"
 #include "formats/input.h"
+#include "formats/node_report/node_report.h"
+#include "formats/other_content.h"
+#include "formats/perf_script/perf_script.h"
 
 namespace nodescope {
 
 namespace {
 
-using std::string_view_literals::operator""sv;
-
-struct KnownContent {
-  std::string_view start;
-  std::string_view what;
-};
-
-// Files that people give us by mistake, by how they begin.
-constexpr std::array kKnownContents = {
-    KnownContent{"\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0"sv,
-                 "a CPU profile of gperftools: `pprof -proto` makes a file of it that can be read"},
-    KnownContent{"\x7F"
-                 "ELF",
-                 "an ELF file: a program or a library"},
-    KnownContent{"PK\x03\x04", "a ZIP archive: unpack it first"},
-    KnownContent{"\xFD"
-                 "7zXZ",
-                 "xz: unpack it first"},
-    KnownContent{"BZh", "bzip2: unpack it first"},
-    KnownContent{"\x04\x22\x4D\x18", "lz4: unpack it first"},
-    KnownContent{"\x89PNG", "a PNG picture"},
-    KnownContent{"%PDF", "a PDF document"},
-    KnownContent{"SQLite format 3", "an SQLite database"},
-    KnownContent{"FLR", "a Java Flight Recorder file"},
-    KnownContent{"JiTD", "a jitdump: give the perf.data that goes with it"},
-    KnownContent{"DTiJ", "a jitdump: give the perf.data that goes with it"},
-    KnownContent{"v8-version,",
-                 "a log of node --prof: `node --prof-process --preprocess -j FILE` makes JSON of it, and "
-                 "`nodescope record` needs no flag at all"},
-    KnownContent{"#!", "a script"},
-    KnownContent{"<svg", "an SVG picture: give the profile that it was made from"},
-    KnownContent{"<?xml", "XML"},
-    KnownContent{"<!DOCTYPE html", "an HTML page"},
-    KnownContent{"<html", "an HTML page"},
-    KnownContent{"{", "JSON of another kind"},
-    KnownContent{"[", "JSON of another kind"},
-};
-
 // Of other tools for Node.js.
 constexpr std::string_view kHeapSnapshot = "a heap snapshot, which says nothing about the CPU";
-constexpr std::string_view kCore = "a core: the memory of a process that has ended";
-constexpr std::string_view kDiagnosticReport =
-    "a diagnostic report of Node.js, whose \"javascriptStack\" and \"nativeStack\" say where it was";
+constexpr std::string_view kCore = "a core, the memory of a process that has ended: nodescope core reads it";
+constexpr std::string_view kDiagnosticReport = "a diagnostic report of Node.js: nodescope info shows it";
 
 constexpr std::size_t kTarMagicOffset = 257;
 constexpr std::size_t kShownBytes = 4;
@@ -102,10 +66,9 @@ bool begins_with_keys(std::string_view head, std::string_view key, std::string_v
 std::string_view describe_kind(std::string_view head) {
   if (is_core(head)) return kCore;
   if (begins_with_keys(head, "snapshot", "meta")) return kHeapSnapshot;
-  if (begins_with_keys(head, "header", "reportVersion")) return kDiagnosticReport;
-  const auto known = std::ranges::find_if(
-      kKnownContents, [&](const KnownContent& content) { return head.starts_with(content.start); });
-  if (known != kKnownContents.end()) return known->what;
+  if (is_node_report(head)) return kDiagnosticReport;
+  if (const std::string_view known = known_other_content(head); !known.empty()) return known;
+  if (head.starts_with('{') || head.starts_with('[')) return "JSON of another kind";
   if (head.size() > kTarMagicOffset && head.substr(kTarMagicOffset).starts_with("ustar")) {
     return "a tar archive: unpack it first";
   }
@@ -121,8 +84,15 @@ std::string names_of_readable_formats() {
   return names;
 }
 
+// What the text of other profilers is mistaken for.
+bool is_plain_text(const Format& format) {
+  return &format == &kPerfScriptFormat || &format == &kFoldedFormat;
+}
+
 const Format* recognise(std::string_view head) {
+  const bool is_other = !known_other_content(head).empty();
   for (const Format* format : all_formats()) {
+    if (is_other && is_plain_text(*format)) continue;
     if (format->recognise != nullptr && format->read != nullptr && format->recognise(head)) return format;
   }
   return nullptr;

@@ -9,6 +9,7 @@
 #include "app/commands/command.h"
 #include "app/function_report.h"
 #include "app/input.h"
+#include "app/node_report_text.h"
 #include "app/output.h"
 #include "app/selection_options.h"
 #include "base/text.h"
@@ -199,7 +200,10 @@ Result<void> write_json(const Selected& selected, const Contents& contents, Byte
 }
 
 Result<void> info(const Options& options) {
-  auto profile = read_input_quietly(options.input);
+  auto source = open_content_of(options.input);
+  if (!source) return std::unexpected(source.error());
+  if (is_node_report((*source)->head())) return show_node_report(**source, options.output, options.json);
+  auto profile = read_input_quietly(std::move(*source));
   if (!profile) return std::unexpected(profile.error());
   auto selected = select(std::move(*profile), options.selection, joined_names({options.input}));
   if (!selected) return std::unexpected(selected.error());
@@ -213,7 +217,9 @@ Result<void> info(const Options& options) {
 
 void add_info_command(CLI::App& app, Run& run) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("info", "Tell what is in a profile, and what was lost or doubtful.");
+  CLI::App* command = app.add_subcommand("info",
+                                         "Tell what is in a profile, and what was lost or doubtful. "
+                                         "Summarizes a diagnostic report of Node.js too.");
   command->group("Look");
   command->add_option("FILE", options->input, "A profile of any format; - or nothing for standard input");
   command->add_option("-o,--output", options->output, "Where to write; standard output if not given")

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "analysis/function_table.h"
 #include "analysis/summed_selection.h"
@@ -10,6 +11,7 @@
 #include "app/function_report.h"
 #include "app/headline.h"
 #include "app/input.h"
+#include "app/node_report_text.h"
 #include "app/note.h"
 #include "app/output.h"
 #include "app/selection_options.h"
@@ -151,7 +153,16 @@ Result<void> report_stalls(const Options& options) {
   });
 }
 
+// Nothing where the input is no diagnostic report of Node.js.
+std::optional<Result<void>> report_node_report(const Options& options) {
+  if (options.inputs.size() != 1 || options.inputs.front() == "-") return std::nullopt;
+  auto source = open_content_of(options.inputs.front());
+  if (!source || !is_node_report((*source)->head())) return std::nullopt;
+  return show_node_report(**source, options.output, options.json);
+}
+
 Result<void> report(const Options& options) {
+  if (auto shown = report_node_report(options)) return std::move(*shown);
   if (options.stalls) return report_stalls(options);
   const auto table = table_options(options);
   if (!table) return std::unexpected(table.error());

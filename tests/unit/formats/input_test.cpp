@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "formats/compression.h"
 #include "formats/format.h"
@@ -161,6 +162,54 @@ TEST(ReadProfile, SaysWhatItSawInstead) {
   EXPECT_THAT(read(gzip("%PDF-1.4\x01 document")).error().message, HasSubstr("a PDF document"));
   EXPECT_THAT(read(std::string("\0\x01\x02\x03\x04", 5)).error().message,
               HasSubstr("starts with 00 01 02 03: binary"));
+}
+
+// Texts of other tools that look like folded stacks or perf script, with a way out each.
+TEST(ReadProfile, NamesWhatOtherToolsPrint) {
+  struct Case {
+    std::string text;
+    std::string_view answer;
+  };
+  const std::vector<Case> cases = {
+      {"Statistical profiling result from isolate0x1-v8.log, (939 ticks, 0 unaccounted, 0 excluded).\n\n"
+       " [Shared libraries]:\n   ticks  total  nonlib   name\n    423   45.0%          /usr/bin/node\n",
+       "give the isolate*.log"},
+      {"# callgrind format\nversion: 1\nevents: Ir\nfn=(1) main\n16 400\n+1 50\n", "callgrind_annotate"},
+      {"version: 1\ncreator: callgrind-3.19\nevents: Ir\nfn=(1) main\n16 400\n+1 50\n", "callgrind_annotate"},
+      {"\tSun Nov  2 18:28 2025 Time and Allocation Profiling Report  (Final)\n\n\t   app +RTS -p "
+       "-RTS\n\nmain  Main  "
+       "app.hs:3:1-9  50.0  12.5\n",
+       "ghc-prof-flamegraph"},
+      {"# tracer: nop\n#\n           <...>-1977  [000] d..2 17284.993652: sched_switch: prev_comm=a\n"
+       "           <...>-1977  [000] d..2 17284.993653: sched_switch: prev_comm=b\n",
+       "ftrace"},
+      {"File: app\nType: cpu\nShowing nodes accounting for 1s, 100% of 1s total\n      flat  flat%\n        "
+       "1s  100%\n",
+       "pprof -proto"},
+      {"{\"version\":1,\"flamebearer\":{\"names\":[\"" + std::string(kHeadBytes, ';'), "export it as pprof"},
+      {"{\"version\":1,\"recording\":{\"displayName\":\"Timeline\",\"records\":[\"" +
+           std::string(kHeadBytes, ';'),
+       "Safari"},
+      {std::string("\xFF\xFEm\0a\0i\0n\0 \0", 12), "iconv -f UTF-16"},
+  };
+  for (const Case& one : cases) {
+    const auto profile = read(one.text);
+    ASSERT_FALSE(profile) << one.text.substr(0, 60);
+    EXPECT_THAT(profile.error().message, HasSubstr(one.answer));
+  }
+}
+
+TEST(ReadProfile, NamesTheCommandForWhatIsNoProfile) {
+  EXPECT_THAT(read(R"({"header":{"reportVersion":3,"event":"x"}})").error().message,
+              HasSubstr("nodescope info"));
+  EXPECT_THAT(read(R"({"snapshot":{"meta":{"node_fields":[]}}})").error().message,
+              HasSubstr("nodescope heap"));
+  const std::string core = std::string(
+                               "\x7F"
+                               "ELF\x02\x01\x01",
+                               7) +
+                           std::string(9, '\0') + std::string("\x04\0", 2);
+  EXPECT_THAT(read(core + std::string(40, '\0')).error().message, HasSubstr("nodescope core"));
 }
 
 TEST(ReadProfile, HasAMessageOfItsOwnForNothing) {
