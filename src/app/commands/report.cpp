@@ -2,8 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "analysis/function_table.h"
 #include "analysis/summed_selection.h"
@@ -153,9 +155,11 @@ Result<void> report_stalls(const Options& options) {
   });
 }
 
-// Nothing where the input is no diagnostic report of Node.js.
+// Nothing where the input is no diagnostic report of Node.js.  A pipe can be opened only once, so it is none.
 std::optional<Result<void>> report_node_report(const Options& options) {
-  if (options.inputs.size() != 1 || options.inputs.front() == "-") return std::nullopt;
+  std::error_code unknown;
+  if (options.inputs.size() != 1 || !std::filesystem::is_regular_file(options.inputs.front(), unknown))
+    return std::nullopt;
   auto source = open_content_of(options.inputs.front());
   if (!source || !is_node_report((*source)->head())) return std::nullopt;
   return show_node_report(**source, options.output, options.json);

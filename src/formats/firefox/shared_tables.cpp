@@ -151,7 +151,6 @@ void SharedTables::build(Profile& profile, const FileFacts& file, const Sidecar&
   frames.reserve(frames_.length());
   for (std::size_t i = 0; i < frames_.length(); ++i)
     frames.push_back(profile.frames.intern(frame_of(profile, file, symbols, i)));
-  const FrameId unknown = profile.frames.intern(Frame{});
   built_.reserve(stacks_.length());
   for (std::size_t i = 0; i < stacks_.length(); ++i) {
     const auto caller = stacks_.index_at("prefix", i, i);  // a caller comes before what it calls
@@ -159,8 +158,8 @@ void SharedTables::build(Profile& profile, const FileFacts& file, const Sidecar&
       profile.diagnostics.warn("a stack's caller does not come before it: taken as outermost");
     const auto frame = stacks_.index_at("frame", i, frames.size());
     if (!frame) profile.diagnostics.warn("a stack's frame does not exist: shown as unknown");
-    built_.push_back(
-        profile.stacks.push(caller ? built_[*caller] : kEmptyStack, frame ? frames[*frame] : unknown));
+    const FrameId own = frame ? frames[*frame] : profile.frames.intern(Frame{});
+    built_.push_back(profile.stacks.push(caller ? built_[*caller] : kEmptyStack, own));
   }
 }
 

@@ -1,7 +1,6 @@
 #include "formats/folded/folded_annotation.h"
 
 #include "base/path.h"
-#include "base/text.h"
 #include "formats/symbol_name.h"
 #include "model/name_marks.h"
 
@@ -35,8 +34,9 @@ std::string_view mark_of(const Profile& profile, const Frame& frame, const Write
 // A frame without a name is called by its module, as stackcollapse-perf.pl does.
 std::string name_of(const Profile& profile, const Frame& frame) {
   const std::string_view module = profile.text(frame.module);
-  const bool has_name =
-      (frame.kind != FrameKind::kUnknown && frame.kind != FrameKind::kKernel) || frame.function != StringId{};
+  const bool may_lack_name = frame.kind == FrameKind::kUnknown || frame.kind == FrameKind::kKernel ||
+                             frame.kind == FrameKind::kNative;
+  const bool has_name = !may_lack_name || frame.function != StringId{};
   if (has_name || module.empty() || module == "[unknown]") return symbol_of_frame(profile, frame);
   return "[" + std::string(file_name_of(module)) + "]";
 }
@@ -64,7 +64,7 @@ std::string folded_name(const Profile& profile, const Frame& frame, const WriteO
 }
 
 std::string one_folded_name(std::string_view text) {
-  std::string name = is_valid_utf8(text) ? std::string(text) : to_valid_utf8(text);
+  std::string name(text);
   for (char& c : name) {
     if (c == ';') c = ':';
     if (c == '\n' || c == '\r' || c == '\0') c = ' ';

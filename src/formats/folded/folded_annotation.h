@@ -15,7 +15,7 @@ Frame frame_of_annotated_name(Profile& profile, std::string_view text);
 // The name of `frame` as it stands in a folded line: one line, without ';'.
 std::string folded_name(const Profile& profile, const Frame& frame, const WriteOptions& options);
 
-// `text` as valid UTF-8, with every ';' made ':' and every line break a blank.
+// `text` with every ';' made ':', and every line break and zero a blank.
 std::string one_folded_name(std::string_view text);
 
 }  // namespace nodescope

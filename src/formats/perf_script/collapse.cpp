@@ -33,7 +33,7 @@ Diagnostics diagnostics_of(const Collapsers& workers) {
     unrecognised.offer(worker->unrecognised().part, worker->unrecognised().text);
     unrecognised_count += worker->unrecognised_count();
     all.add(Severity::kError, "line longer than 64 MB left out", {}, worker->lines_left_out());
-    all.add(Severity::kWarning, kLastSampleKept, {}, worker->unterminated_count());
+    all.add(Severity::kWarning, kLastSampleForgotten, {}, worker->unterminated_count());
   }
   if (!other_event.text.empty()) all.warn(kOtherEventsLeftOut, other_event.text);
   all.add(Severity::kWarning, "Unrecognized line", unrecognised.text, unrecognised_count);

@@ -31,12 +31,12 @@ struct CollapseOptions {
 constexpr std::string_view kOtherEventsLeftOut =
     "samples of other events are left out (--event-filter takes one of them)";
 
-constexpr std::string_view kLastSampleKept =
-    "the last sample, after which there is no empty line, is counted (stackcollapse-perf.pl forgets it)";
+constexpr std::string_view kLastSampleForgotten =
+    "the last sample, after which there is no empty line, is left out, as stackcollapse-perf.pl does";
 
 // Writes to `sink` what stackcollapse-perf.pl prints for the same `perf script` text and options, byte for
-// byte, but for a last sample that no empty line ends, which counts here.  What it says on standard error
-// comes back as Diagnostics: the events that were left out, lines that are not understood.
+// byte.  What it says on standard error comes back as Diagnostics: the events that were left out, lines that
+// are not understood; and what it does not say: a last sample that it forgets.
 Result<Diagnostics> collapse_perf_script(ByteSource& source, const CollapseOptions& options,
                                          const ReadOptions& read, ByteSink& sink);
 

@@ -22,9 +22,8 @@ Result<void> Collapser::read(SampleLines& lines, const SamplePart& part) {
     }
   }
   lines_left_out_ += lines.lines_left_out();
-  // What is left is a last sample without an empty line after it, which the script forgets.
+  // What is left is a last sample without an empty line after it.  The script forgets it.
   if (root_ != kEmptyStack) ++unterminated_count_;
-  save_sample();
   end_sample();
   return {};
 }

@@ -132,8 +132,10 @@ Frame frame_of_function(Profile& profile, const FunctionText& text, bool inlined
                  : text.module.empty() ? FrameKind::kUnknown
                                        : FrameKind::kNative;
   }
-  const bool is_placed = frame.kind == FrameKind::kJs && frame.line != 0 && frame.function_line == 0;
-  if (is_placed) frame.function_line = text.function_line != 0 ? text.function_line : text.first_line;
+  const std::uint32_t begin = text.function_line != 0 ? text.function_line : text.first_line;
+  const bool is_inside = frame.line != begin || frame.column != 0;
+  if (frame.kind == FrameKind::kJs && frame.line != 0 && frame.function_line == 0 && is_inside)
+    frame.function_line = begin;
   return frame;
 }
 

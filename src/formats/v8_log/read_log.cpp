@@ -109,6 +109,8 @@ class LogReader {
     if (!begin || !size || line_.size() < address + 3) return false;
     const std::string_view type = line_[1];
     const std::string name = line_.text(address + 2);
+    // Node 8 names a builtin, and logs it once more for a function without a name.
+    if (name.empty() && line_[address + 4].empty() && codes_.find(*begin)) return true;
     const std::string symbol = is_javascript(type)
                                    ? fmt::format("JS:{}{}", tier_mark(line_[address + 4]), name)
                                    : fmt::format("{}:{}", type, name);

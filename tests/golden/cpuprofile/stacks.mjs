@@ -1,7 +1,8 @@
 // Prints what each stack of a .cpuprofile weighs, straight from the JSON, without any of nodescope's code:
 //   node stacks.mjs FILE > expected
-// A sample lasts until the next one, the last one as long as the others on average, as in DevTools; samples are put in the order of time first.  Without
-// times a sample weighs one, and without samples a node weighs its hitCount.  "(root)" is no frame.
+// A sample lasts until the next one, the last one as long as the others on average, as in DevTools;
+// samples are put in the order of time first.  Without times a sample weighs one, and without samples a node weighs its
+// hitCount.  "(root)" is no frame.
 import { readFileSync } from 'node:fs';
 
 const profile = JSON.parse(readFileSync(process.argv[2], 'utf8'));

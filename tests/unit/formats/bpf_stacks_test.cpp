@@ -25,9 +25,9 @@ std::string lines_of(const Profile& profile) {
     for (const FrameId id : profile.stacks.unwind(sample.stack)) {
       const Frame& frame = profile.frames[id];
       const bool plain = frame.kind == FrameKind::kUnknown;
-      stack +=
-          fmt::format("{}{}{}", stack.empty() ? "" : ";",
-                      plain ? "" : fmt::format("{}:", to_string(frame.kind)), profile.text(frame.function));
+      const std::string_view name = profile.text(frame.function);
+      stack += fmt::format("{}{}{}", stack.empty() ? "" : ";",
+                           plain ? "" : fmt::format("{}:", to_string(frame.kind)), name.empty() ? "?" : name);
     }
     text += fmt::format("{} {}/{} {} {}\n", profile.text(profile.event(sample.context.event).name),
                         profile.text(thread.name), thread.tid, stack, sample.weight);
@@ -40,7 +40,7 @@ TEST(Bpftrace, ReadsMapsWithStacks) {
   EXPECT_TRUE(kBpftraceFormat.recognise(text));
   EXPECT_FALSE(kPerfScriptFormat.recognise(text));
   EXPECT_EQ(lines_of(read_as(kBpftraceFormat, text)),
-            "samples node/4711 ;uv__io_poll;epoll_wait;__schedule;finish_task_switch 3\n"
+            "samples node/4711 ?;uv__io_poll;epoll_wait;__schedule;finish_task_switch 3\n"
             "on_cpu node/4711 js:main;fib 250\n"
             "by_name node/0  9\n"
             "samples /0 native:main;native:memcpy 2\n");
@@ -72,7 +72,7 @@ TEST(Bcc, ReadsTimesOffTheProcessor) {
   const Profile profile = read_as(kBccFormat, text);
   EXPECT_EQ(lines_of(profile),
             "off-cpu node/4711 uv__io_poll;epoll_wait;kernel:schedule;kernel:finish_task_switch 1500000\n"
-            "off-cpu swapper/0/0  7000\n");
+            "off-cpu swapper/0/0 ? 7000\n");
   EXPECT_EQ(profile.event(EventId{}).unit, Unit::kNanoseconds);
   testing::read_every_prefix(kBccFormat, text);
 }

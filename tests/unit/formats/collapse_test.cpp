@@ -187,13 +187,13 @@ TEST(Collapse, EveryPrefixIsSafe) {
   }
 }
 
-// The script forgets it.
-TEST(Collapse, CountsALastSampleWithoutAnEmptyLine) {
+// The script forgets it without a word.
+TEST(Collapse, SaysThatALastSampleWithoutAnEmptyLineIsLeftOut) {
   const Collapsed collapsed =
       collapse("a0 1 2.5: 1 cycles:\n\t 1 f (/x)\n\na0 1 2.6: 1 cycles:\n\t 1 g (/x)\n");
-  EXPECT_EQ(collapsed.text, "a0;f 1\na0;g 1\n");
-  EXPECT_EQ(collapsed.diagnostics.count(kLastSampleKept), 1u);
-  EXPECT_EQ(collapse("a0 1 2.5: 1 cycles:\n\t 1 f (/x)\n\n").diagnostics.count(kLastSampleKept), 0u);
+  EXPECT_EQ(collapsed.text, "a0;f 1\n");
+  EXPECT_EQ(collapsed.diagnostics.count(kLastSampleForgotten), 1u);
+  EXPECT_EQ(collapse("a0 1 2.5: 1 cycles:\n\t 1 f (/x)\n\n").diagnostics.count(kLastSampleForgotten), 0u);
 }
 
 // Of a text without samples nothing is printed, as by the script.

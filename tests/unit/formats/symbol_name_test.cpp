@@ -217,7 +217,7 @@ TEST(SymbolName, TakesTheKindFromTheModule) {
   EXPECT_EQ(kind("JS:~a /x.js:1:1", "/tmp/perf-12.map"), FrameKind::kJs);
   EXPECT_EQ(kind("Builtins_ArrayMap", "/usr/bin/node"), FrameKind::kBuiltin);
   EXPECT_EQ(kind("[unknown]", "/usr/bin/node"), FrameKind::kUnknown);
-  EXPECT_EQ(kind("", "[kernel.kallsyms]"), FrameKind::kUnknown);
+  EXPECT_EQ(kind("", "[kernel.kallsyms]"), FrameKind::kKernel);
 
   const Frame unknown = frame_of_symbol(profile, "[unknown]", "/usr/lib/libc.so.6", true);
   EXPECT_EQ(profile.text(unknown.function), "");
