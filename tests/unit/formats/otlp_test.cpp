@@ -18,7 +18,7 @@ std::string place_of(const Frame& frame) {
   return frame.line == 0 ? "" : fmt::format("@{}:{}", frame.function_line, frame.line);
 }
 
-// "0 4711/1 js:handle@0:3;js:busyLoop@12:12 10000000", outermost first.
+// "0 4711/1 js:handle@0:3;js:busyLoop@0:12 10000000", outermost first.
 std::string lines_of(const Profile& profile) {
   std::string text;
   for (std::size_t i = 0; i < profile.samples.size(); ++i) {
@@ -45,8 +45,8 @@ TEST_P(Otlp, ReadsWhatOpenTelemetrysOwnClassesWrite) {
   EXPECT_FALSE(kPprofFormat.recognise(text));
   const Profile profile = read_as(kOtlpFormat, text);
   EXPECT_EQ(lines_of(profile),
-            "0 4711/1 js:handle@0:3;js:busyLoop@12:12 10000000\n"
-            "10000000 4711/1 js:handle@0:3;js:busyLoop@12:12 20000000\n"
+            "0 4711/1 js:handle@0:3;js:busyLoop@0:12 10000000\n"
+            "10000000 4711/1 js:handle@0:3;js:busyLoop@0:12 20000000\n"
             "30000000 4711/1 js:handle@0:3;js:busyLoop@12:14 inlined 5000000\n"
             "0 4711/7 native:uv__io_poll;kernel:do_syscall_64 1000000\n");
   EXPECT_EQ(profile.clock_offset_ns, 1'700'000'000'000'000'000);
