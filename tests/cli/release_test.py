@@ -42,7 +42,9 @@ class ReleaseTest(unittest.TestCase):
         installed = {str(file.relative_to(self.path)) for file in self.path.rglob("*") if file.is_file()}
         self.assertEqual(installed, {
             "bin/nodescope", "share/man/man1/nodescope.1", "share/bash-completion/completions/nodescope",
-            "share/zsh/site-functions/_nodescope", "share/fish/vendor_completions.d/nodescope.fish"})
+            "share/zsh/site-functions/_nodescope", "share/fish/vendor_completions.d/nodescope.fish",
+            *(f"share/doc/nodescope/{name}" for name in (
+                "README.md", "CHANGELOG.md", "copyright", "THIRD-PARTY-NOTICES", "nodescope.spdx.json"))})
 
 
 if __name__ == "__main__":
